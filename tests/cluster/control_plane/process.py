@@ -1,0 +1,68 @@
+"""Start servers as child processes, and end them by their process ids."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+GUARD = Path(__file__).with_name("guard.py")
+GRACE_SECONDS = 1.0
+
+
+class ServerFailedError(Exception):
+    """Say which server did not come up, with the end of its log."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """One running server and the file that holds its output."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def check(self) -> None:
+        """Raise if it has ended, because nothing that waits for it can succeed then."""
+        if self.process.poll() is not None:
+            raise ServerFailedError(f"{self.name} ended with {self.process.returncode}:\n{self.tail()}")
+
+    def tail(self) -> str:
+        """Give the last lines of its output."""
+        return "\n".join(self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-20:])
+
+
+def launch(name: str, command: Sequence[str], folder: Path) -> Server:
+    """Start a server in a session of its own, so that an interrupt from the keyboard leaves its end to us."""
+    log = folder / f"{name}.log"
+    guarded = [sys.executable, "-I", "-S", str(GUARD), str(os.getpid()), *command]
+    with log.open("wb") as output:
+        process = subprocess.Popen(  # noqa: S603
+            guarded, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, cwd=folder, start_new_session=True
+        )
+    return Server(name, process, log)
+
+
+def stop(servers: Sequence[Server]) -> None:
+    """Ask all to end, and kill those that take too long; calling it again does nothing."""
+    for server in servers:
+        send(server, signal.SIGTERM)
+    deadline = time.monotonic() + GRACE_SECONDS
+    for server in servers:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            server.process.wait(timeout=max(0.0, deadline - time.monotonic()))
+            continue
+        send(server, signal.SIGKILL)
+        server.process.wait()
+
+
+def send(server: Server, number: signal.Signals) -> None:
+    """Signal a server that has not been reaped, whose process id is therefore still its own."""
+    if server.process.poll() is None:
+        server.process.send_signal(number)

@@ -1,0 +1,126 @@
+"""Bring the control plane up, or attach to one that runs."""
+
+from __future__ import annotations
+
+import atexit
+import base64
+import json
+import os
+import ssl
+import subprocess
+import tempfile
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from time import monotonic, sleep
+
+from control_plane import commands
+from control_plane.credentials import token_of, write_kubeconfig, write_tokens
+from control_plane.plane import ControlPlane
+from control_plane.process import Server, ServerFailedError, launch, stop
+
+HERE = Path(__file__).parent
+START_SECONDS = 90.0
+POD_LOG = """\
+2026-01-01T00:00:00.000000000Z stdout F reading the data
+2026-01-01T00:00:01.000000000Z stdout F pass 0, loss 0.5
+2026-01-01T00:00:02.000000000Z stderr F a warning
+2026-01-01T00:00:03.000000000Z stdout F done
+"""
+
+
+@contextmanager
+def started(binaries: Path) -> Iterator[ControlPlane]:
+    """Run a control plane of our own for as long as the block lasts."""
+    with tempfile.TemporaryDirectory(prefix="paddlespec-cluster-", ignore_cleanup_errors=True) as name, ExitStack() as stack:
+        folder = Path(name)
+        servers: list[Server] = []
+        end = partial(stop, servers)
+        stack.callback(atexit.unregister, atexit.register(end))
+        stack.callback(end)
+        yield bring_up(binaries, folder, servers)
+
+
+def bring_up(binaries: Path, folder: Path, servers: list[Server]) -> ControlPlane:
+    """Start the servers in the order of their needs, adding each to the list before anything can fail."""
+    ports = commands.free_ports()
+    write_tokens(folder / "tokens.csv")
+    write_logs(folder)
+
+    def run(name: str, command: Sequence[str]) -> None:
+        servers.append(launch(name, command, folder))
+
+    run("etcd", commands.etcd(binaries, folder, ports))
+    run("apiserver", commands.apiserver(binaries, folder, ports))
+    server = f"https://{commands.LOOPBACK}:{ports.apiserver}"
+    ca = commands.certificate(folder)
+    for user in ("admin", "controller-manager", "scheduler", "kubelet"):
+        write_kubeconfig(folder / f"{user}.kubeconfig", server=server, ca=ca, user=user, token=token_of(user))
+    plane = ControlPlane(folder / "admin.kubeconfig", server, ca, token_of("admin"), folder, str(binaries / "kubectl"))
+    wait_for(lambda: healthy(f"{server}/readyz"), servers, "the API server")
+    run("controller-manager", commands.controller_manager(binaries, folder, ports))
+    run("scheduler", commands.scheduler(binaries, folder, ports))
+    run("kubelet", commands.kubelet(binaries, folder, ports))
+    for manifest in ("nodes.yaml", "storage-class.yaml"):
+        plane.kubectl("create", "-f", str(HERE / "manifests" / manifest))
+    for port in (ports.controller_manager, ports.scheduler):
+        address = f"https://{commands.LOOPBACK}:{port}/healthz"
+        wait_for(lambda address=address: healthy(address), servers, address)  # type: ignore[misc]
+    wait_for(lambda: nodes_ready(plane), servers, "ready nodes")
+    return plane
+
+
+def write_logs(folder: Path) -> None:
+    """Give every pod one short log, in the format of container runtimes."""
+    (folder / "pod.log").write_text(POD_LOG, encoding="utf-8")
+    document = {
+        "apiVersion": "kwok.x-k8s.io/v1alpha1",
+        "kind": "ClusterLogs",
+        "metadata": {"name": "every-pod"},
+        "spec": {"logs": [{"logsFile": str(folder / "pod.log")}]},
+    }
+    (folder / "logs.yaml").write_text(json.dumps(document), encoding="utf-8")
+
+
+def wait_for(ready: Callable[[], bool], servers: Sequence[Server], what: str) -> None:
+    """Poll until ready, failing at once with a log when a server has died."""
+    deadline = monotonic() + START_SECONDS
+    while not ready():
+        for server in servers:
+            server.check()
+        if monotonic() > deadline:
+            raise ServerFailedError(f"{what}: not up within {START_SECONDS:g} s\n{servers[-1].tail()}")
+        sleep(0.05)
+
+
+def healthy(address: str) -> bool:
+    """Ask a server how it is, without its certificate, which may not be written yet."""
+    context = ssl._create_unverified_context()  # noqa: S323, SLF001
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context))
+    request = urllib.request.Request(address, headers={"Authorization": f"Bearer {token_of('harness')}"})  # noqa: S310
+    try:
+        with opener.open(request, timeout=5) as response:
+            return bool(response.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def nodes_ready(plane: ControlPlane) -> bool:
+    """Tell whether pods can be scheduled: a new node is tainted until its controller has seen it ready."""
+    nodes = plane.request("GET", "/api/v1/nodes", token=token_of("harness"))["items"]
+    return bool(nodes) and not any(node["spec"].get("taints") for node in nodes)
+
+
+@contextmanager
+def existing(kubeconfig: Path, kubectl: str) -> Iterator[ControlPlane]:
+    """Attach to a cluster that somebody else runs."""
+    command = [kubectl, f"--kubeconfig={kubeconfig}", "config", "view", "--raw", "--minify", "--flatten", "-o", "json"]
+    view = json.loads(subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ).stdout)  # noqa: S603
+    cluster, user = view["clusters"][0]["cluster"], view["users"][0]["user"]
+    with tempfile.TemporaryDirectory(prefix="paddlespec-cluster-", ignore_cleanup_errors=True) as name:
+        ca = Path(name) / "ca.crt"
+        ca.write_bytes(base64.b64decode(cluster["certificate-authority-data"]))
+        yield ControlPlane(kubeconfig, cluster["server"], ca, user.get("token", ""), Path(name), kubectl, owned=False)
