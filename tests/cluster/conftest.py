@@ -5,22 +5,20 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
-from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from control_plane import ControlPlane, GoMissingError, ensure_built, existing, started
 from control_plane.build import binaries_folder
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+
 HERE = Path(__file__).parent
 SKIPPED = pytest.StashKey[str]()
 HOW_TO_GET_BINARIES = "install Go 1.26 or later and run: make cluster-bin"
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Name the marker, as strict markers ask for."""
-    config.addinivalue_line("markers", "cluster: needs a Kubernetes control plane, which `make cluster-bin` builds")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -31,7 +29,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.cluster)
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
     """Say loudly that the cluster tests did not run: a skip among hundreds of dots goes unseen."""
     reason = config.stash.get(SKIPPED, None)
     if reason is not None:
@@ -51,7 +51,9 @@ def choose(config: pytest.Config) -> AbstractContextManager[ControlPlane]:
     given = os.environ.get("PADDLESPEC_TEST_KUBECONFIG")
     if given:
         built = binaries_folder() / "kubectl"
-        return existing(Path(given), str(built) if built.exists() else shutil.which("kubectl") or "kubectl")
+        return existing(
+            Path(given), str(built) if built.exists() else shutil.which("kubectl") or "kubectl"
+        )
     assets = os.environ.get("KUBEBUILDER_ASSETS")
     return started(Path(assets) if assets else built_or_skip(config))
 
@@ -72,7 +74,10 @@ def built_or_skip(config: pytest.Config) -> Path:
 
 @pytest.fixture
 def namespace(control_plane: ControlPlane) -> Iterator[str]:
-    """Give the test a namespace of its own; the cluster removes it afterwards while the next test runs."""
+    """Give the test a namespace of its own.
+
+    The cluster removes it afterwards while the next test runs.
+    """
     name = f"test-{uuid.uuid4().hex[:10]}"
     control_plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
     yield name

@@ -1,8 +1,8 @@
 """Build the control plane of the cluster tests from published Go modules.
 
-Tests need a real API server, and a download page may be out of reach where a Go module proxy is not. The binaries land in
-the user's cache folder under a key made from the module files and the build flags, so a changed version never meets old
-binaries and an unchanged one is built once per machine.
+Tests need a real API server, and a download page may be out of reach where a Go module proxy is
+not. The binaries land in the user's cache folder under a key made from the module files and the
+build flags, so a changed version never meets old binaries and an unchanged one is built once.
 """
 
 from __future__ import annotations
@@ -18,8 +18,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 HERE = Path(__file__).resolve().parent
 GO_MISSING = 3
@@ -39,7 +42,11 @@ class GoMissingError(Exception):
 
 def module_version(module: str) -> str:
     """Read a module's version from go.mod, the one place that pins it."""
-    found = re.search(rf"^\s*{re.escape(module)} (v\S+)", (HERE / "go.mod").read_text(encoding="utf-8"), re.MULTILINE)
+    found = re.search(
+        rf"^\s*{re.escape(module)} (v\S+)",
+        (HERE / "go.mod").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
     if found is None:
         raise LookupError(f"go.mod does not require {module}")
     return found[1]
@@ -48,14 +55,23 @@ def module_version(module: str) -> str:
 def build_flags() -> tuple[str, ...]:
     """Give the flags of every `go build`.
 
-    Without the version variables the servers call themselves v0.0.0-master, and clients that compare versions misbehave.
+    Without the version variables the servers call themselves v0.0.0-master, and clients that
+    compare versions misbehave.
     """
     kubernetes = module_version("k8s.io/kubernetes")
     major, minor, _ = kubernetes.removeprefix("v").split(".", 2)
     variables = [f"sigs.k8s.io/kwok/pkg/consts.Version={module_version('sigs.k8s.io/kwok')}"]
     for package in ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version"):
-        variables += [f"{package}.gitVersion={kubernetes}", f"{package}.gitMajor={major}", f"{package}.gitMinor={minor}"]
-    return ("-trimpath", "-ldflags", " ".join(["-s", "-w", *(f"-X {variable}" for variable in variables)]))
+        variables += [
+            f"{package}.gitVersion={kubernetes}",
+            f"{package}.gitMajor={major}",
+            f"{package}.gitMinor={minor}",
+        ]
+    return (
+        "-trimpath",
+        "-ldflags",
+        " ".join(["-s", "-w", *(f"-X {variable}" for variable in variables)]),
+    )
 
 
 def cache_key() -> str:
@@ -74,11 +90,20 @@ def binaries_folder() -> Path:
 
 
 def find_go() -> str:
-    """Find the Go command on PATH, in GOROOT, or where Go's own archive is unpacked by its instructions."""
-    folders = (os.environ.get("PATH", ""), os.path.join(os.environ.get("GOROOT", ""), "bin"), "/usr/local/go/bin")
+    """Find the Go command.
+
+    Looks on PATH, in GOROOT, and where Go's own instructions unpack its archive, in that order.
+    """
+    folders = (
+        os.environ.get("PATH", ""),
+        f"{os.environ.get('GOROOT', '')}/bin",
+        "/usr/local/go/bin",
+    )
     found = shutil.which("go", path=os.pathsep.join(folders))
     if found is None:
-        raise GoMissingError("Go is not installed: the test control plane is built with Go 1.26 or later (https://go.dev/dl/)")
+        raise GoMissingError(
+            "Go is not installed: the test control plane is built with Go 1.26 or later"
+        )
     return found
 
 
@@ -104,7 +129,7 @@ def compile_into(folder: Path) -> None:
         say(f"[{position}/{len(PACKAGES)}] building {name}")
         started = time.monotonic()
         command = [go, "build", *build_flags(), "-o", str(folder / name), package]
-        subprocess.run(command, cwd=HERE, env=environment, check=True)  # noqa: S603
+        subprocess.run(command, cwd=HERE, env=environment, check=True)
         say(f"[{position}/{len(PACKAGES)}] built {name} in {time.monotonic() - started:.0f} s")
 
 
@@ -130,8 +155,12 @@ def ensure_built() -> Path:
 
 def main() -> int:
     """Build, or with --print only name the folder."""
-    parser = argparse.ArgumentParser(description="Build the control plane that the cluster tests run.")
-    parser.add_argument("--print", action="store_true", help="print the folder of the binaries and build nothing")
+    parser = argparse.ArgumentParser(
+        description="Build the control plane that the cluster tests run."
+    )
+    parser.add_argument(
+        "--print", action="store_true", help="print the folder of the binaries and build nothing"
+    )
     arguments = parser.parse_args()
     try:
         print(binaries_folder() if arguments.print else ensure_built())

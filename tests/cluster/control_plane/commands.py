@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 HERE = Path(__file__).parent
 LOOPBACK = "127.0.0.1"
@@ -50,7 +53,10 @@ def etcd(binaries: Path, folder: Path, ports: Ports) -> Sequence[str]:
 
 
 def apiserver(binaries: Path, folder: Path, ports: Ports) -> Sequence[str]:
-    """Serve with a certificate that it makes itself, whose key also signs service account tokens."""
+    """Serve with a certificate that the server makes itself.
+
+    Its key also signs service account tokens, so that no tool has to make a key.
+    """
     key = certificates(folder) / "apiserver.key"
     return (
         str(binaries / "kube-apiserver"),
@@ -77,7 +83,10 @@ def apiserver(binaries: Path, folder: Path, ports: Ports) -> Sequence[str]:
 
 
 def controller_manager(binaries: Path, folder: Path, ports: Ports) -> Sequence[str]:
-    """Judge nodes by their leases, with patience: a stopped API server in a test is not a dead node."""
+    """Judge nodes by their leases, with patience.
+
+    A stopped API server in a test is not a dead node.
+    """
     return (
         str(binaries / "kube-controller-manager"),
         f"--kubeconfig={folder / 'controller-manager.kubeconfig'}",
@@ -106,7 +115,10 @@ def scheduler(binaries: Path, folder: Path, ports: Ports) -> Sequence[str]:
 
 
 def kubelet(binaries: Path, folder: Path, ports: Ports) -> Sequence[str]:
-    """Play the kubelets of all fake nodes by our stages, over TLS because the API server fetches logs only so."""
+    """Play the kubelets of all fake nodes by our stages.
+
+    It serves TLS because the API server fetches logs in no other way.
+    """
     stages = (f"--config={path}" for path in sorted((HERE / "stages").glob("*.yaml")))
     return (
         str(binaries / "kwok"),

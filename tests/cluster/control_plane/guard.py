@@ -1,7 +1,8 @@
 """Run a server that dies with the test session, even when the session is killed.
 
-A killed pytest runs no teardown and would leave half a gigabyte of servers behind. Linux can signal a process when its
-parent dies; the setting survives exec, so this small program makes it and then becomes the server.
+A killed pytest runs no teardown and would leave half a gigabyte of servers behind. Linux can
+signal a process when its parent dies; the setting survives exec, so this small program makes it
+and then becomes the server.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ def main() -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != int(parent):
         sys.exit("the test session has ended")
-    os.execv(command[0], command)  # noqa: S606
+    os.execv(command[0], command)
 
 
 if __name__ == "__main__":

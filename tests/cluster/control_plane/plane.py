@@ -7,16 +7,18 @@ import os
 import ssl
 import subprocess
 import urllib.request
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from time import monotonic, sleep
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
 from control_plane.credentials import USERS, token_of, write_kubeconfig
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
 Found = TypeVar("Found")
 
@@ -25,7 +27,8 @@ Found = TypeVar("Found")
 class ControlPlane:
     """A running cluster, with an administrator's access to it.
 
-    `owned` is false for a cluster that somebody else runs: its audit log and its extra users are out of reach then.
+    `owned` is false for a cluster that somebody else runs: its audit log and its extra users are
+    out of reach then.
     """
 
     kubeconfig: Path
@@ -38,27 +41,55 @@ class ControlPlane:
 
     @property
     def log_file(self) -> Path:
-        """Name the file behind `kubectl logs` of every pod; its lines are `<RFC 3339 time> stdout F <text>`."""
+        """Name the file behind `kubectl logs` of every pod.
+
+        Its lines are `<RFC 3339 time> stdout F <text>`.
+        """
         return self.folder / "pod.log"
 
-    def kubectl(self, *arguments: str, input: str | None = None, check: bool = True) -> subprocess.CompletedProcess[str]:  # noqa: A002
-        """Run kubectl as the administrator, with a discovery cache of its own since a port may serve another cluster soon."""
-        environment = {**os.environ, "KUBECONFIG": str(self.kubeconfig), "KUBECACHEDIR": str(self.folder / "kubectl-cache")}
+    def kubectl(
+        self,
+        *arguments: str,
+        input: str | None = None,  # noqa: A002
+        check: bool = True,
+    ) -> subprocess.CompletedProcess[str]:
+        """Run kubectl as the administrator.
+
+        The discovery cache is the session's own, since the port may serve another cluster soon.
+        """
+        environment = {
+            **os.environ,
+            "KUBECONFIG": str(self.kubeconfig),
+            "KUBECACHEDIR": str(self.folder / "kubectl-cache"),
+        }
         command = [self.kubectl_binary, *arguments]
-        ended = subprocess.run(  # noqa: S603
-            command, input=input, env=environment, capture_output=True, text=True, encoding="utf-8", check=False
+        ended = subprocess.run(
+            command,
+            input=input,
+            env=environment,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            check=False,
         )
         if check and ended.returncode != 0:
-            raise AssertionError(f"kubectl {' '.join(arguments)} ended with {ended.returncode}:\n{ended.stderr}")
+            raise AssertionError(
+                f"kubectl {' '.join(arguments)} ended with {ended.returncode}:\n{ended.stderr}"
+            )
         return ended
 
     def get(self, *arguments: str) -> Any:
         """Give the JSON that `kubectl get` prints."""
         return json.loads(self.kubectl("get", *arguments, "-o", "json").stdout)
 
-    def request(self, method: str, path: str, body: object = None, *, token: str | None = None) -> Any:
-        """Send one request without kubectl, whose start alone takes longer than most requests; HTTPError on a refusal."""
-        request = urllib.request.Request(self.server + path, method=method)  # noqa: S310
+    def request(
+        self, method: str, path: str, body: object = None, *, token: str | None = None
+    ) -> Any:
+        """Send one request without kubectl, whose start alone takes longer than most requests.
+
+        A refusal is an HTTPError.
+        """
+        request = urllib.request.Request(self.server + path, method=method)
         request.add_header("Authorization", f"Bearer {token or self.token}")
         if body is not None:
             request.add_header("Content-Type", "application/json")
@@ -70,18 +101,32 @@ class ControlPlane:
     @cached_property
     def _opener(self) -> urllib.request.OpenerDirector:
         context = ssl.create_default_context(cafile=str(self.ca))
-        return urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context))
+        return urllib.request.build_opener(
+            urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context)
+        )
 
     def kubeconfig_for(self, user: str, namespace: str = "default") -> Path:
-        """Write a kubeconfig for `admin` or for one of USERS, who may do nothing until `allow` or a RoleBinding says so."""
+        """Write a kubeconfig for `admin` or for one of USERS.
+
+        A user may do nothing until `allow` or a RoleBinding says so.
+        """
         if not self.owned:
             pytest.skip("a cluster of somebody else has no users for tests")
         if user not in ("admin", *USERS):
             raise ValueError(f"no user {user!r}: there are admin, {', '.join(USERS)}")
         path = self.folder / f"{user}.{namespace}.kubeconfig"
-        return write_kubeconfig(path, server=self.server, ca=self.ca, user=user, token=token_of(user), namespace=namespace)
+        return write_kubeconfig(
+            path,
+            server=self.server,
+            ca=self.ca,
+            user=user,
+            token=token_of(user),
+            namespace=namespace,
+        )
 
-    def allow(self, user: str, namespace: str, rules: Sequence[Mapping[str, Sequence[str]]]) -> None:
+    def allow(
+        self, user: str, namespace: str, rules: Sequence[Mapping[str, Sequence[str]]]
+    ) -> None:
         """Give a user exactly these RBAC rules in one namespace."""
         group = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}"
         self.request("POST", f"{group}/roles", {"metadata": {"name": user}, "rules": list(rules)})
@@ -92,22 +137,30 @@ class ControlPlane:
         }
         self.request("POST", f"{group}/rolebindings", binding)
 
-    def audit(self, *, user: str | None = None, namespace: str | None = None) -> list[dict[str, Any]]:
+    def audit(
+        self, *, user: str | None = None, namespace: str | None = None
+    ) -> list[dict[str, Any]]:
         """List the requests so far, oldest first, without those of the control plane itself.
 
-        A request is written as it ends, so the last one may show up a moment after its answer: see `eventually`.
+        A request is written as it ends, so the last one may show up a moment after its answer:
+        see `eventually`.
         """
         if not self.owned:
             pytest.skip("a cluster of somebody else has no audit log to read")
         path = self.folder / "audit.jsonl"
-        complete, _, _ = path.read_text(encoding="utf-8").rpartition("\n") if path.exists() else ("", "", "")
+        complete, _, _ = (
+            path.read_text(encoding="utf-8").rpartition("\n") if path.exists() else ("", "", "")
+        )
         return [
             event
             for event in map(json.loads, complete.splitlines())
-            if user in (None, event["user"]["username"]) and namespace in (None, event.get("objectRef", {}).get("namespace"))
+            if user in (None, event["user"]["username"])
+            and namespace in (None, event.get("objectRef", {}).get("namespace"))
         ]
 
-    def eventually(self, probe: Callable[[], Found], *, within: float = 20.0, what: str = "") -> Found:
+    def eventually(
+        self, probe: Callable[[], Found], *, within: float = 20.0, what: str = ""
+    ) -> Found:
         """Call until the answer is true, and return it: controllers act in their own time."""
         deadline = monotonic() + within
         while True:
@@ -116,6 +169,6 @@ class ControlPlane:
                 return found
             if monotonic() > deadline:
                 raise AssertionError(
-                    f"not within {within:g} s: {what or getattr(probe, '__name__', 'probe')}; last answer {found!r}"
+                    f"not within {within:g} s: {what or probe}; last answer {found!r}"
                 )
             sleep(0.05)

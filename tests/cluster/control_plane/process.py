@@ -8,9 +8,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 GUARD = Path(__file__).with_name("guard.py")
 GRACE_SECONDS = 1.0
@@ -31,7 +34,9 @@ class Server:
     def check(self) -> None:
         """Raise if it has ended, because nothing that waits for it can succeed then."""
         if self.process.poll() is not None:
-            raise ServerFailedError(f"{self.name} ended with {self.process.returncode}:\n{self.tail()}")
+            raise ServerFailedError(
+                f"{self.name} ended with {self.process.returncode}:\n{self.tail()}"
+            )
 
     def tail(self) -> str:
         """Give the last lines of its output."""
@@ -39,12 +44,20 @@ class Server:
 
 
 def launch(name: str, command: Sequence[str], folder: Path) -> Server:
-    """Start a server in a session of its own, so that an interrupt from the keyboard leaves its end to us."""
+    """Start a server in a session of its own.
+
+    An interrupt from the keyboard then leaves its end to us.
+    """
     log = folder / f"{name}.log"
     guarded = [sys.executable, "-I", "-S", str(GUARD), str(os.getpid()), *command]
     with log.open("wb") as output:
-        process = subprocess.Popen(  # noqa: S603
-            guarded, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, cwd=folder, start_new_session=True
+        process = subprocess.Popen(
+            guarded,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            cwd=folder,
+            start_new_session=True,
         )
     return Server(name, process, log)
 

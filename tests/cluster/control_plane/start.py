@@ -11,16 +11,19 @@ import subprocess
 import tempfile
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
+from typing import TYPE_CHECKING
 
 from control_plane import commands
 from control_plane.credentials import token_of, write_kubeconfig, write_tokens
 from control_plane.plane import ControlPlane
 from control_plane.process import Server, ServerFailedError, launch, stop
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
 
 HERE = Path(__file__).parent
 START_SECONDS = 90.0
@@ -35,7 +38,12 @@ POD_LOG = """\
 @contextmanager
 def started(binaries: Path) -> Iterator[ControlPlane]:
     """Run a control plane of our own for as long as the block lasts."""
-    with tempfile.TemporaryDirectory(prefix="paddlespec-cluster-", ignore_cleanup_errors=True) as name, ExitStack() as stack:
+    with (
+        tempfile.TemporaryDirectory(
+            prefix="paddlespec-cluster-", ignore_cleanup_errors=True
+        ) as name,
+        ExitStack() as stack,
+    ):
         folder = Path(name)
         servers: list[Server] = []
         end = partial(stop, servers)
@@ -45,7 +53,10 @@ def started(binaries: Path) -> Iterator[ControlPlane]:
 
 
 def bring_up(binaries: Path, folder: Path, servers: list[Server]) -> ControlPlane:
-    """Start the servers in the order of their needs, adding each to the list before anything can fail."""
+    """Start the servers in the order of their needs.
+
+    Each joins the list before anything can fail, so that all are stopped.
+    """
     ports = commands.free_ports()
     write_tokens(folder / "tokens.csv")
     write_logs(folder)
@@ -58,9 +69,18 @@ def bring_up(binaries: Path, folder: Path, servers: list[Server]) -> ControlPlan
     server = f"https://{commands.LOOPBACK}:{ports.apiserver}"
     ca = commands.certificate(folder)
     for user in ("admin", "controller-manager", "scheduler", "kubelet"):
-        write_kubeconfig(folder / f"{user}.kubeconfig", server=server, ca=ca, user=user, token=token_of(user))
-    plane = ControlPlane(folder / "admin.kubeconfig", server, ca, token_of("admin"), folder, str(binaries / "kubectl"))
-    wait_for(lambda: healthy(f"{server}/readyz"), servers, "the API server")
+        write_kubeconfig(
+            folder / f"{user}.kubeconfig", server=server, ca=ca, user=user, token=token_of(user)
+        )
+    plane = ControlPlane(
+        folder / "admin.kubeconfig",
+        server,
+        ca,
+        token_of("admin"),
+        folder,
+        str(binaries / "kubectl"),
+    )
+    wait_for(partial(healthy, f"{server}/readyz"), servers, "the API server")
     run("controller-manager", commands.controller_manager(binaries, folder, ports))
     run("scheduler", commands.scheduler(binaries, folder, ports))
     run("kubelet", commands.kubelet(binaries, folder, ports))
@@ -68,8 +88,8 @@ def bring_up(binaries: Path, folder: Path, servers: list[Server]) -> ControlPlan
         plane.kubectl("create", "-f", str(HERE / "manifests" / manifest))
     for port in (ports.controller_manager, ports.scheduler):
         address = f"https://{commands.LOOPBACK}:{port}/healthz"
-        wait_for(lambda address=address: healthy(address), servers, address)  # type: ignore[misc]
-    wait_for(lambda: nodes_ready(plane), servers, "ready nodes")
+        wait_for(partial(healthy, address), servers, address)
+    wait_for(partial(nodes_ready, plane), servers, "ready nodes")
     return plane
 
 
@@ -92,15 +112,21 @@ def wait_for(ready: Callable[[], bool], servers: Sequence[Server], what: str) ->
         for server in servers:
             server.check()
         if monotonic() > deadline:
-            raise ServerFailedError(f"{what}: not up within {START_SECONDS:g} s\n{servers[-1].tail()}")
+            raise ServerFailedError(
+                f"{what}: not up within {START_SECONDS:g} s\n{servers[-1].tail()}"
+            )
         sleep(0.05)
 
 
 def healthy(address: str) -> bool:
     """Ask a server how it is, without its certificate, which may not be written yet."""
-    context = ssl._create_unverified_context()  # noqa: S323, SLF001
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context))
-    request = urllib.request.Request(address, headers={"Authorization": f"Bearer {token_of('harness')}"})  # noqa: S310
+    context = ssl._create_unverified_context()
+    opener = urllib.request.build_opener(
+        urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context)
+    )
+    request = urllib.request.Request(
+        address, headers={"Authorization": f"Bearer {token_of('harness')}"}
+    )
     try:
         with opener.open(request, timeout=5) as response:
             return bool(response.status == 200)
@@ -109,7 +135,10 @@ def healthy(address: str) -> bool:
 
 
 def nodes_ready(plane: ControlPlane) -> bool:
-    """Tell whether pods can be scheduled: a new node is tainted until its controller has seen it ready."""
+    """Tell whether pods can be scheduled.
+
+    A new node is tainted until its controller has seen it ready.
+    """
     nodes = plane.request("GET", "/api/v1/nodes", token=token_of("harness"))["items"]
     return bool(nodes) and not any(node["spec"].get("taints") for node in nodes)
 
@@ -117,10 +146,32 @@ def nodes_ready(plane: ControlPlane) -> bool:
 @contextmanager
 def existing(kubeconfig: Path, kubectl: str) -> Iterator[ControlPlane]:
     """Attach to a cluster that somebody else runs."""
-    command = [kubectl, f"--kubeconfig={kubeconfig}", "config", "view", "--raw", "--minify", "--flatten", "-o", "json"]
-    view = json.loads(subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ).stdout)  # noqa: S603
+    command = [
+        kubectl,
+        f"--kubeconfig={kubeconfig}",
+        "config",
+        "view",
+        "--raw",
+        "--minify",
+        "--flatten",
+        "-o",
+        "json",
+    ]
+    view = json.loads(
+        subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ).stdout
+    )
     cluster, user = view["clusters"][0]["cluster"], view["users"][0]["user"]
-    with tempfile.TemporaryDirectory(prefix="paddlespec-cluster-", ignore_cleanup_errors=True) as name:
+    with tempfile.TemporaryDirectory(
+        prefix="paddlespec-cluster-", ignore_cleanup_errors=True
+    ) as name:
         ca = Path(name) / "ca.crt"
         ca.write_bytes(base64.b64decode(cluster["certificate-authority-data"]))
-        yield ControlPlane(kubeconfig, cluster["server"], ca, user.get("token", ""), Path(name), kubectl, owned=False)
+        yield ControlPlane(
+            kubeconfig,
+            cluster["server"],
+            ca,
+            user.get("token", ""),
+            Path(name),
+            kubectl,
+            owned=False,
+        )
