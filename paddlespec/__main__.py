@@ -1,0 +1,35 @@
+"""The `paddlespec` command."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """
+    Run one command and exit with its code.
+
+    What is asked most often needs no option parser, whose import costs more than the work:
+    `--version`, and `validate` or `render` with nothing but paths.
+    """
+    arguments = sys.argv[1:]
+    if arguments == ["--version"]:
+        from paddlespec import __version__
+
+        sys.stdout.write(f"paddlespec {__version__}\n")
+        return
+    from paddlespec.cli.exits import run
+
+    plain = len(arguments) > 1 and not any(each.startswith("-") for each in arguments[1:])
+    if plain and arguments[0] in ("validate", "render"):
+        from paddlespec.cli import spec
+
+        command = {"validate": spec.validate, "render": spec.render}[arguments[0]]
+        sys.exit(run(lambda: command(arguments[1:])))
+    from paddlespec.cli.app import main as command_line
+
+    sys.exit(run(command_line))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The command line: options in, results to stdout, everything else to stderr."""

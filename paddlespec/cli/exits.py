@@ -1,0 +1,107 @@
+"""Exit codes, and the one place where failures become them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+class Exit(IntEnum):
+    """One table for all commands; documented in docs/commands.md."""
+
+    done = 0
+    no = 1
+    usage = 2
+    refused = 3
+    job_failed = 4
+    timeout = 5
+    internal = 70
+    interrupted = 130
+    terminated = 143
+
+
+_FIRST = (Exit.terminated, Exit.interrupted, Exit.internal, Exit.usage, Exit.refused)
+_PRECEDENCE = (*_FIRST, Exit.job_failed, Exit.timeout, Exit.no)
+
+
+def worst(codes: Iterable[int]) -> int:
+    """The code of a command that handled several specs."""
+    found = set(codes)
+    return next((each for each in _PRECEDENCE if each in found), Exit.done)
+
+
+class Stop(Exception):
+    """The command cannot go on; *message* is for people, *hint* says what to do."""
+
+    def __init__(self, code: Exit, message: str = "", hint: str | None = None) -> None:
+        super().__init__(message)
+        self.code, self.message, self.hint = code, message, hint
+
+
+class OperationFailed(Exception):
+    """A cluster, network or process refused or failed; raised only by backends."""
+
+    def __init__(self, message: str, hint: str | None = None, code: Exit = Exit.refused) -> None:
+        super().__init__(message)
+        self.message, self.hint, self.code = message, hint, code
+
+
+def run(command: Callable[[], object]) -> int:
+    """Run *command*; every way in which it can end becomes an exit code and never a traceback."""
+    from paddlespec.diagnostic import InvalidSpec
+
+    try:
+        result = command()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has gone: say nothing, and keep Python from flushing into the closed pipe.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.done
+    except KeyboardInterrupt:
+        _tell("interrupted")
+        return Exit.interrupted
+    except InvalidSpec as error:
+        for each in error.diagnostics:
+            sys.stderr.write(f"{each}\n")
+        return Exit.usage
+    except (Stop, OperationFailed) as error:
+        if error.message:
+            _tell(error.message, error.hint)
+        return error.code
+    except SystemExit as error:
+        return error.code if isinstance(error.code, int) else Exit.done if not error.code else 2
+    except Exception as error:  # noqa: BLE001 - the last line: users never see a traceback
+        return _internal(error)
+    return result if isinstance(result, int) else Exit.done
+
+
+def _tell(message: str, hint: str | None = None) -> None:
+    sys.stderr.write(f"paddlespec: {message}\n")
+    if hint:
+        sys.stderr.write(f"  hint: {hint}\n")
+
+
+def _internal(error: Exception) -> int:
+    """
+    Report a fault of our own.
+
+    Only places are named: messages of unexpected errors may hold values of the user's spec.
+    """
+    import traceback
+
+    from paddlespec import __version__
+
+    frames = traceback.extract_tb(error.__traceback__)[-3:]
+    where = " < ".join(f"{os.path.basename(each.filename)}:{each.lineno}" for each in frames[::-1])
+    _tell(
+        f"internal error: {type(error).__name__} at {where} (version {__version__})",
+        "please report this line and the command; PADDLESPEC_DEBUG=1 shows the traceback",
+    )
+    if os.environ.get("PADDLESPEC_DEBUG"):
+        traceback.print_exception(error)
+    return Exit.internal

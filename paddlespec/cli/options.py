@@ -1,0 +1,69 @@
+"""The options that commands share, each said once."""
+
+from __future__ import annotations
+
+from typing import Annotated, Optional
+
+import typer
+
+Paths = Annotated[
+    Optional[list[str]],
+    typer.Argument(metavar="PATH...", help="Specs, or folders of specs; - reads stdin."),
+]
+File = Annotated[
+    Optional[list[str]],
+    typer.Option("-f", "--file", metavar="FILE", help="Another way to give a PATH."),
+]
+Overlay = Annotated[
+    Optional[list[str]],
+    typer.Option("--overlay", metavar="FILE", help="Merge FILE over the spec."),
+]
+Profile = Annotated[
+    Optional[str],
+    typer.Option("--profile", metavar="NAME", help="Use this profile."),
+]
+Update = Annotated[
+    Optional[list[str]],
+    typer.Option(
+        "-u",
+        "--update",
+        metavar="KEY=VALUE",
+        help="Set one value, such as trainers.replicas=8; KEY+=VALUE appends, KEY- removes.",
+    ),
+]
+Target = Annotated[
+    Optional[str],
+    typer.Option("--target", metavar="NAME", help="Render for this target."),
+]
+Datacenter = Annotated[
+    Optional[str],
+    typer.Option(
+        "--datacenter", metavar="NAME", help="Datacenter of the project file."
+    ),
+]
+TemplatesFolder = Annotated[
+    Optional[str],
+    typer.Option("--templates", metavar="DIR", help="Templates that replace the bundled ones."),
+]
+Context = Annotated[
+    Optional[str],
+    typer.Option(
+        "--context", metavar="NAME", help="Context of the kubeconfig."
+    ),
+]
+Namespace = Annotated[
+    Optional[str],
+    typer.Option(
+        "-n", "--namespace", metavar="NAME", help="Namespace."
+    ),
+]
+Kubeconfig = Annotated[
+    Optional[str],
+    typer.Option(
+        "--kubeconfig", metavar="FILE", help="Kubeconfig to use."
+    ),
+]
+NoColor = Annotated[
+    bool, typer.Option("--no-color", help="Plain text, also on a terminal.")
+]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Only errors.")]

@@ -1,0 +1,71 @@
+"""What `validate`, `render` and `apply` do first: load specs, and tell what was found."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from paddlespec.cli.exits import Exit, Stop
+from paddlespec.diagnostic import has_errors, in_order
+from paddlespec.files import Files
+from paddlespec.pipeline import Choices, Loaded, load
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paddlespec.diagnostic import Diagnostic
+
+
+def choices(
+    overlay: Sequence[str] | None = None,
+    profile: str | None = None,
+    update: Sequence[str] | None = None,
+    target: str | None = None,
+    datacenter: str | None = None,
+) -> Choices:
+    """The options of the layers as one value."""
+    return Choices(tuple(overlay or ()), profile, tuple(update or ()), target, datacenter)
+
+
+def given(paths: Sequence[str] | None, file: Sequence[str] | None) -> list[str]:
+    """The paths of a command, however they were given."""
+    found = [*(paths or ()), *(file or ())]
+    if not found:
+        raise Stop(Exit.usage, "no spec given", "name a file or a folder, or - for stdin")
+    return found
+
+
+def load_all(
+    paths: Sequence[str], files: Files, chosen: Choices
+) -> tuple[list[Loaded], list[Diagnostic]]:
+    """Every job of *paths*, and all findings in order, once each."""
+    names, found = files.specs(paths)
+    jobs: list[Loaded] = []
+    for name in names:
+        loaded, faults = load(name, files, chosen)
+        jobs += loaded
+        found += faults
+    found += [each for job in jobs for each in job.diagnostics]
+    return jobs, in_order(found)
+
+
+def load_valid(paths: Sequence[str], files: Files, chosen: Choices, *, quiet: bool) -> list[Loaded]:
+    """The jobs of *paths*; findings go to stderr, and an error ends the command."""
+    jobs, found = load_all(paths, files, chosen)
+    shown = [each for each in found if each.is_error] if quiet else found
+    if shown:
+        from paddlespec.report.text import diagnostics
+
+        sys.stderr.write(diagnostics(shown, files.texts, color=colored(sys.stderr)))
+    if has_errors(found):
+        raise Stop(Exit.usage)
+    return jobs
+
+
+def colored(stream: object, *, no_color: bool = False) -> bool:
+    """Whether to colour what goes to *stream*: only a terminal, unless told otherwise."""
+    if no_color or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    isatty = getattr(stream, "isatty", None)
+    return bool(isatty and isatty())

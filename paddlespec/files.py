@@ -1,0 +1,112 @@
+"""Reading files once, and finding the specs of a folder."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from paddlespec import project
+from paddlespec.diagnostic import Diagnostic, Span
+from paddlespec.source import MOST_BYTES, Reading, read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from paddlespec.project import Project
+
+STDIN = "-"
+_API_VERSION = b"paddlespec.io/"
+_SKIPPED = frozenset((".git", ".venv", "node_modules", "__pycache__"))
+
+
+class Files:
+    """
+    The files of one command: each is read once, its text kept for excerpts.
+
+    A file that cannot be read is a finding like any other.
+    """
+
+    def __init__(self) -> None:
+        self._readings: dict[tuple[str, str], Reading] = {}
+        self._projects: dict[str, Project | None] = {}
+        self.texts: dict[str, str] = {}
+
+    def project(self, folder: str) -> Project | None:
+        """The project file that governs *folder*, read once."""
+        if folder not in self._projects:
+            path = project.find(folder)
+            self._projects[folder] = project.load(path, self) if path else None
+        return self._projects[folder]
+
+    def read(self, path: str, layer: str = "spec") -> Reading:
+        """The documents of the file at *path*, `-` for standard input."""
+        key = (path, layer)
+        if key not in self._readings:
+            self._readings[key] = self._read(path, layer)
+        return self._readings[key]
+
+    def _read(self, path: str, layer: str) -> Reading:
+        name = "<stdin>" if path == STDIN else path
+        try:
+            if path == STDIN:
+                content = sys.stdin.buffer.read(MOST_BYTES + 1)
+            else:
+                with open(path, "rb") as file:
+                    content = file.read(MOST_BYTES + 1)
+        except OSError as error:
+            return Reading([], [_unreadable(name, error)])
+        except ValueError:
+            return Reading([], [Diagnostic("file", "the name of the file is not usable", Span(name))])
+        reading = read(content, name, layer)
+        if reading.diagnostics:
+            self.texts[name] = content.decode("utf-8-sig", "replace")
+        for document in reading.documents[:1]:
+            self.texts[name] = document.place.origin.text
+        return reading
+
+    def specs(self, paths: Iterable[str]) -> tuple[list[str], list[Diagnostic]]:
+        """The files that *paths* name, folders walked; in order, once each."""
+        found: dict[str, None] = {}
+        faults = []
+        for path in paths:
+            if path != STDIN and os.path.isdir(path):
+                inside = sorted(_walk(path))
+                if not inside:
+                    hint = "a spec is called paddlejob.yaml, or names our apiVersion"
+                    faults.append(Diagnostic("file", "holds no spec", Span(path), (), hint))
+                found.update(dict.fromkeys(inside))
+            else:
+                found[path] = None
+        return list(found), faults
+
+
+def _unreadable(name: str, error: OSError) -> Diagnostic:
+    return Diagnostic("file", f"cannot be read: {(error.strerror or str(error)).lower()}", Span(name))
+
+
+def _walk(folder: str) -> Iterator[str]:
+    for where, folders, names in os.walk(folder):
+        folders[:] = sorted(set(folders) - _SKIPPED)
+        for name in names:
+            if name.endswith((".yaml", ".yml")):
+                path = os.path.join(where, name)
+                if name.startswith("paddlejob") or _is_job(path):
+                    yield path
+
+
+def _is_job(path: str) -> bool:
+    """Whether a YAML file says that it is one of our jobs; overlays and projects are not."""
+    try:
+        with open(path, "rb") as file:
+            content = file.read(MOST_BYTES)
+    except OSError:
+        return False
+    if _API_VERSION not in content:
+        return False
+    return any(
+        isinstance(each.data, dict)
+        and str(each.data.get("apiVersion", "")).startswith("paddlespec.io/")
+        and each.data.get("kind") not in ("Overlay", "Project")
+        for each in read(content, path).documents
+    )

@@ -1,0 +1,39 @@
+"""
+The models: what a valid spec and project file look like.
+
+They are the source of the published schemas. Hot paths read specs through `paddlespec.record`,
+which has the same attributes without the cost of importing pydantic.
+"""
+
+from paddlespec.model.job import Job, Metadata, Mode, Spec
+from paddlespec.model.project import Datacenter, Project, Storage
+from paddlespec.model.role import EnvSource, Pservers, Resources, Role, Toleration, Trainers
+from paddlespec.model.run import Legacy, Package, Patch, PatchTarget, Policy, Scheduling
+from paddlespec.model.volume import CephFs, EmptyDir, NewClaim, Nfs, Volume
+
+__all__ = [
+    "CephFs",
+    "Datacenter",
+    "EmptyDir",
+    "EnvSource",
+    "Job",
+    "Legacy",
+    "Metadata",
+    "Mode",
+    "NewClaim",
+    "Nfs",
+    "Package",
+    "Patch",
+    "PatchTarget",
+    "Policy",
+    "Project",
+    "Pservers",
+    "Resources",
+    "Role",
+    "Scheduling",
+    "Spec",
+    "Storage",
+    "Toleration",
+    "Trainers",
+    "Volume",
+]

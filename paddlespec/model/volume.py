@@ -1,0 +1,90 @@
+"""Volumes: where the data of a job lives and where the replicas see it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Union
+
+from pydantic import Field
+
+from paddlespec.model.base import AbsolutePath, Label, Model, ObjectName, Quantity, Text
+
+
+class NewClaim(Model):
+    """A claim that is created with the job and removed with it."""
+
+    size: Quantity = Field(description="Capacity to ask for.", examples=["100Gi"])
+    storage_class: ObjectName | None = Field(
+        None, description="Storage class; the cluster's default when absent.", examples=["fast"]
+    )
+    access: Literal["ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"] = Field(
+        "ReadWriteMany", description="Access mode of the claim.", examples=["ReadWriteMany"]
+    )
+
+
+class Nfs(Model):
+    """An NFS export."""
+
+    server: Text = Field(description="Host name or address.", examples=["nfs.example.com"])
+    path: AbsolutePath = Field(description="Exported path.", examples=["/exports/data"])
+
+
+class CephFs(Model):
+    """A CephFS file system."""
+
+    monitors: Annotated[list[Text], Field(min_length=1)] = Field(
+        description="Addresses of the monitors.", examples=[["10.0.0.1:6789"]]
+    )
+    path: AbsolutePath = Field("/", description="Path inside the file system.", examples=["/home"])
+    user: Text = Field("admin", description="Ceph user.", examples=["admin"])
+    secret: ObjectName | None = Field(
+        None, description="Name of the Secret with the user's key.", examples=["ceph-secret"]
+    )
+
+
+class EmptyDir(Model):
+    """Scratch space that lives as long as its replica."""
+
+    medium: Literal["Disk", "Memory"] = Field(
+        "Disk", description="What backs it.", examples=["Memory"]
+    )
+    size_limit: Quantity | None = Field(
+        None, description="The replica is evicted when it holds more.", examples=["10Gi"]
+    )
+
+
+class Volume(Model):
+    """One mount in every replica; exactly one source says what is mounted."""
+
+    name: Label = Field(description="Name; layers merge volumes by it.", examples=["home"])
+    mount_path: AbsolutePath = Field(
+        description="Where the replicas see it.", examples=["/pfs/dc1/home/alice"]
+    )
+    sub_path: Text | None = Field(
+        None, description="Folder of the source to mount instead of its root.", examples=["alice"]
+    )
+    read_only: bool = Field(False, description="Mount without write access.", examples=[True])
+    claim: Union[ObjectName, NewClaim, None] = Field(
+        None,
+        description="Name of an existing PersistentVolumeClaim, or size and class of a new one.",
+        examples=["alice-home", {"size": "100Gi"}],
+    )
+    host_path: AbsolutePath | None = Field(
+        None, description="Folder of the node itself.", examples=["/mnt/data"]
+    )
+    nfs: Nfs | None = Field(
+        None,
+        description="An NFS export.",
+        examples=[{"server": "nfs.example.com", "path": "/exports/data"}],
+    )
+    cephfs: CephFs | None = Field(
+        None, description="A CephFS file system.", examples=[{"monitors": ["10.0.0.1:6789"]}]
+    )
+    empty_dir: EmptyDir | None = Field(
+        None, description="Scratch space of each replica.", examples=[{"sizeLimit": "10Gi"}]
+    )
+    config_map: ObjectName | None = Field(
+        None, description="Name of a ConfigMap, one file a key.", examples=["team-settings"]
+    )
+    secret: ObjectName | None = Field(
+        None, description="Name of a Secret, one file a key.", examples=["team-certificates"]
+    )

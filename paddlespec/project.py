@@ -1,0 +1,95 @@
+"""The project file: found from the spec's folder upward, and the layers that it supplies."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from paddlespec import gate
+from paddlespec.diagnostic import Diagnostic, Span, did_you_mean
+from paddlespec.document import Document, remove
+
+if TYPE_CHECKING:
+    from paddlespec.files import Files
+
+FILE_NAME = ".paddlespec.yaml"
+
+
+class Project(NamedTuple):
+    """A project file that was read: what is valid of it, and what was found."""
+
+    path: str
+    document: Document
+    diagnostics: list[Diagnostic]
+
+    @property
+    def name(self) -> str | None:
+        """The name that groups jobs in the cluster."""
+        name = self.document.at(("project",))
+        return name if isinstance(name, str) else None
+
+    @property
+    def datacenters(self) -> dict[str, Any]:
+        """The datacenters by name, as plain data."""
+        listed = self.document.at(("datacenters",))
+        items = listed if isinstance(listed, list) else []
+        return {each["name"]: each for each in items if isinstance(each, dict) and "name" in each}
+
+    def chosen(self, datacenter: str | None) -> str | None:
+        """The name of the datacenter to use: the one asked for, else the file's own choice."""
+        own = self.document.at(("datacenter",))
+        return datacenter or (own if isinstance(own, str) else None)
+
+    def layers(self, datacenter: str | None) -> list[Document]:
+        """The defaults and the datacenter's values, lowest first, as layers of a whole spec."""
+        found = []
+        if defaults := self.document.part("defaults"):
+            found.append(defaults.under("spec").labelled("project defaults"))
+        for index, name in enumerate(self.datacenters):
+            label = f"datacenter {name}"
+            if name != datacenter:
+                continue
+            if spec := self.document.part("datacenters", index, "spec"):
+                found.append(spec.under("spec").labelled(label))
+            if namespace := self.document.part("datacenters", index, "namespace"):
+                found.append(namespace.under("metadata", "namespace").labelled(label))
+        return found
+
+
+def find(folder: str) -> str | None:
+    """The path of the project file that governs *folder*; the search ends at a repository's root."""
+    folder = os.path.abspath(folder)
+    while True:
+        path = os.path.join(folder, FILE_NAME)
+        if os.path.isfile(path):
+            return os.path.relpath(path)
+        parent = os.path.dirname(folder)
+        if parent == folder or os.path.exists(os.path.join(folder, ".git")):
+            return None
+        folder = parent
+
+
+def load(path: str, files: Files) -> Project:
+    """Read the project file at *path*; what is wrong with it is no reason to stop."""
+    reading = files.read(path, "project")
+    found = list(reading.diagnostics)
+    if not reading.documents:
+        return Project(path, Document({}, _nowhere(path)), found)
+    document = reading.documents[0]
+    refusal = gate.check(document, gate.PROJECT)
+    found += refusal.diagnostics
+    usable = remove(document.data, refusal.spoiled | refusal.unknown)
+    return Project(path, Document(usable if isinstance(usable, dict) else {}, document.place), found)
+
+
+def unknown_datacenter(name: str, known: list[str], span: Span) -> Diagnostic:
+    """The finding for a datacenter that the project file does not list."""
+    hint = did_you_mean(name, known)
+    hint = hint or (f"there is {', '.join(known)}" if known else "the project file lists none")
+    return Diagnostic("unknown-datacenter", f'no datacenter is called "{name}"', span, (), hint)
+
+
+def _nowhere(path: str) -> Any:
+    from paddlespec.document import Origin, Place
+
+    return Place(Origin("project", path), (0, 0), (0, 0), {}, {})

@@ -1,0 +1,207 @@
+"""
+`--update` and `set`: one value addressed by its path.
+
+`path=value` sets, `path+=value` appends, `path-` removes, `path=@file` reads a file. `:` separates
+like `.`; keys with dots are quoted; `[0]` and `[home]` choose an item of a list. The first `=`
+outside of quotes and brackets splits. A path that begins with no top-level key is under `spec`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path as FilePath
+from typing import Any, Literal, NamedTuple, NoReturn
+
+from paddlespec import fields, source
+from paddlespec.diagnostic import Diagnostic, InvalidSpec, Path, Span, dotted
+from paddlespec.document import Document, Mark, Origin, Place
+from paddlespec.scalar import UnusableNumber, plain
+
+_PART = re.compile(r"""[.:]?(?:"(?P<quoted>[^"]*)"|(?P<word>[^.:\[\]="]+))|\[(?P<item>[^\]]*)\]""")
+
+
+class Update(NamedTuple):
+    """One parsed override; `text` is the option as it was given."""
+
+    text: str
+    path: Path
+    action: Literal["set", "append", "remove"]
+    value: Any = None
+    option: str = "--update"
+
+    @property
+    def span(self) -> Span:
+        return Span(f"{self.option} {self.text}" if self.option else self.text)
+
+
+def parse(text: str, option: str = "--update") -> Update:
+    """
+    Read one override and type its value by the schema.
+
+    Raises `InvalidSpec` that names the option; an unknown path offers the nearest known one.
+    """
+    blank = Update(text, (), "set", option=option)
+    left, splits, right = _split(text)
+    if not splits:
+        if not left.endswith("-"):
+            _refuse(blank, "expected path=value, path+=value or path-")
+        path = _path(left[:-1], blank)
+        return blank._replace(path=path, action="remove")
+    append = left.endswith("+")
+    path = _path(left.removesuffix("+"), blank)
+    update = blank._replace(path=path, action="append" if append else "set")
+    node = _field(path, update)
+    if append:
+        node = fields.member(node, 0) or {}
+    return update._replace(value=_value(right, node, update))
+
+
+def apply(document: Document, update: Update) -> Document:
+    """*document* with one value set, appended or removed; lists must have the item named."""
+    data, place = _apply(document.data, document.place, update, 0)
+    return Document(data, place)
+
+
+def _split(text: str) -> tuple[str, bool, str]:
+    depth, quoted = 0, False
+    for index, char in enumerate(text):
+        if char == '"':
+            quoted = not quoted
+        elif not quoted:
+            depth += (char == "[") - (char == "]")
+            if char == "=" and depth == 0:
+                return text[:index], True, text[index + 1 :]
+    return text, False, ""
+
+
+def _path(text: str, update: Update) -> Path:
+    parts: list[str | int] = []
+    position = 0
+    while position < len(text):
+        match = _PART.match(text, position)
+        if not match or (position == 0 and text[0] in ".:["):
+            _refuse(update, f'"{text}" is not a path')
+        position = match.end()
+        item = match["item"]
+        if item is None:
+            parts.append(match["word"] if match["quoted"] is None else match["quoted"])
+        else:
+            parts.append(int(item) if item.isdecimal() else item.strip("\"'"))
+    if not parts:
+        _refuse(update, "the path is empty")
+    top = parts[0] in fields.root()["properties"]
+    return tuple(parts) if top else ("spec", *parts)
+
+
+def _field(path: Path, update: Update) -> fields.Node:
+    node = fields.find(path)
+    if node is None:
+        close = fields.suggestion(path)
+        hint = f'did you mean "{close}"?' if close else "`paddlespec explain` lists the fields"
+        shown = dotted(path).removeprefix("spec.")
+        _refuse(update, f'unknown path "{shown}"', "unknown-path", hint)
+    return node
+
+
+def _value(text: str, node: fields.Node, update: Update) -> Any:
+    if text.startswith("@"):
+        try:
+            return FilePath(text[1:]).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "not UTF-8 text"
+            _refuse(update, f"cannot read {text[1:]}: {reason}", "file")
+    text = text.removeprefix("\\") if text.startswith("\\@") else text
+    if update.path[:2] == ("spec", "parameters"):
+        return _parameter(text)
+    structured = text[:1] in ("{", "[") and fields.types(node) & {"object", "array"}
+    if fields.holds_text(node) and not structured:
+        return text
+    reading = source.read(text, str(update.span))
+    if reading.diagnostics:
+        _refuse(update, f"the value is not valid YAML: {reading.diagnostics[0].message}", "syntax")
+    return reading.documents[0].data
+
+
+def _parameter(text: str) -> Any:
+    """A number or a truth value only where it reads back the same: `1.10` stays text."""
+    try:
+        value = plain(text)
+    except UnusableNumber:
+        return text
+    return value if json.dumps(value) == text else text
+
+
+def _apply(data: Any, place: Place, update: Update, depth: int) -> tuple[Any, Place]:
+    path = update.path
+    if depth == len(path):
+        return _final(data, place, update)
+    part = path[depth]
+    if isinstance(data, list) and isinstance(place.children, list):
+        index = _index(data, part, update, depth)
+        items, children = list(data), list(place.children)
+        if depth + 1 == len(path) and update.action == "remove":
+            del items[index], children[index]
+        else:
+            items[index], children[index] = _apply(data[index], children[index], update, depth + 1)
+        return items, Place(place.origin, place.start, None, children, None, place.whole)
+    key = str(part)
+    members = dict(data) if isinstance(data, dict) else {}
+    places = dict(place.children) if isinstance(place.children, dict) else {}
+    keys = dict(place.keys or {})
+    if depth + 1 == len(path) and update.action == "remove":
+        if key not in members:
+            _refuse(update, f"{dotted(path)} is not set", "unknown-path")
+        members[key], places[key] = None, _place(update, None)
+    else:
+        below = places.get(key) or _place(update, None)
+        members[key], places[key] = _apply(members.get(key), below, update, depth + 1)
+    keys[key] = ((0, 0), (0, 1))
+    origin = place.origin if isinstance(data, dict) else _origin(update)
+    return members, Place(origin, place.start, None, places, keys, place.whole)
+
+
+def _final(data: Any, place: Place, update: Update) -> tuple[Any, Place]:
+    if update.action == "append":
+        if data is not None and not isinstance(data, list):
+            _refuse(update, f"{dotted(update.path)} is not a list", "type")
+        children = place.children if isinstance(place.children, list) else []
+        places = [*children, _place(update, update.value)]
+        return [*(data or []), update.value], Place(place.origin, place.start, None, places)
+    return update.value, _place(update, update.value)
+
+
+def _index(items: list[Any], part: str | int, update: Update, depth: int) -> int:
+    """The item that a path names: by number, or by its `name`."""
+    if isinstance(part, int):
+        if part < len(items):
+            return part
+        _refuse(update, f"the list has {len(items)} items, the first is [0]", "unknown-path")
+    names = [each.get("name") if isinstance(each, dict) else None for each in items]
+    if part in names:
+        return names.index(part)
+    where = dotted(update.path[:depth])
+    known = ", ".join(str(each) for each in names if each)
+    hint = f"there is {known}" if known else None
+    _refuse(update, f'nothing in {where} is named "{part}"', "unknown-path", hint)
+
+
+def _origin(update: Update) -> Origin:
+    return Origin(f"{update.option} {update.text}", f"{update.option} {update.text}", update.text)
+
+
+def _place(update: Update, value: Any) -> Place:
+    start: Mark = (0, 0)
+    origin = _origin(update)
+    children: dict[str, Place] | list[Place] | None = None
+    keys = None
+    if isinstance(value, dict):
+        children = {key: _place(update, each) for key, each in value.items()}
+        keys = dict.fromkeys(value, ((0, 0), (0, 1)))
+    elif isinstance(value, list):
+        children = [_place(update, each) for each in value]
+    return Place(origin, start, (0, 1), children, keys, whole=True)
+
+
+def _refuse(update: Update, message: str, code: str = "update", hint: str | None = None) -> NoReturn:
+    raise InvalidSpec([Diagnostic(code, message, update.span, update.path, hint)])
