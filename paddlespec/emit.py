@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_SAFE = re.compile(r"[A-Za-z_/$][A-Za-z0-9_./@+=()$-]*\Z")
-_WORDS = frozenset(
-    "y n yes no on off true false null none nan inf .inf .nan ~".split()  # noqa: SIM905
-)
+_WORD = r"[A-Za-z0-9_./@+=()$,-]+(?::[A-Za-z0-9_./@+=()$,-]+)*"
+_SAFE = re.compile(rf"(?=[A-Za-z_/$]){_WORD}(?: {_WORD})*\Z|[0-9]+(?:m|[KMGT]i)\Z")
+_WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))
 _LITERAL = re.compile(r"[^\s\0-\x1f\x7f-\x9f\u2028\u2029\ufeff]"
                       r"[^\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]*\Z")
 
@@ -74,7 +73,16 @@ def _scalar(value: Any) -> str:
     if isinstance(value, str):
         if _SAFE.match(value) and value.lower() not in _WORDS:
             return value
-        return json.dumps(value, ensure_ascii=not value.isprintable())
+        quoted = json.dumps(value, ensure_ascii=False)
+        return quoted if quoted.isprintable() else "".join(map(_escaped, quoted))
     if value is None:
         return "null"
     return json.dumps(value)
+
+
+def _escaped(char: str) -> str:
+    """A character as double-quoted YAML may hold it; JSON's surrogate pairs mean nothing there."""
+    if char.isprintable():
+        return char
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

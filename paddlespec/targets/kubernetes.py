@@ -6,6 +6,7 @@ What only apply can know is left out: `suspend`, owner references, the set's lab
 
 from __future__ import annotations
 
+from binascii import b2a_base64
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddlespec.checks import ROLES
@@ -89,7 +90,8 @@ def plan(job: Job, context: Context) -> Plan:
             pieces.append(("claim", {"metadata": metadata, "claim": volume.claim}))
     if context.code:
         name = f"{job.metadata.name}-code-{context.code.digest}"
-        pieces.append(("code", {"metadata": common(name, None), "archive": context.code.content}))
+        encoded = b2a_base64(context.code.content, newline=False).decode()
+        pieces.append(("code", {"metadata": common(name, None), "archive": encoded}))
     if job.spec.scheduling.scheduler == "volcano":
         members = sum(contract.replicas(job, role) for role in ROLES)
         values = {"metadata": common(job.metadata.name, None), "members": members}

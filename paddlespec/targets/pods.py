@@ -162,7 +162,7 @@ class Replica:
     def _output_step(self) -> list[Json]:
         folder = contract.output(self.job)
         policy = self.job.spec.output_policy
-        if self.name != "trainers" or not folder or policy == "reuse":
+        if self.name != "trainers" or not folder or policy == "reuse" or self._is_scratch(folder):
             return []
         step = self._step("output", ["sh", "-c", script(f"output-{policy}.sh")])
         step["env"] = [
@@ -174,6 +174,15 @@ class Replica:
             each.mount for each in self.mounts() if each.mount["name"] in names
         ]
         return [step]
+
+    def _is_scratch(self, folder: str) -> bool:
+        """Whether *folder* is on a mount that is always empty at the start."""
+        mounts = [
+            each
+            for each in self.job.spec.volumes
+            if f"{folder}/".startswith(f"{each.mount_path.rstrip('/')}/")
+        ]
+        return bool(mounts) and max(mounts, key=lambda each: len(each.mount_path)).empty_dir is not None
 
     def _wait_step(self) -> Json:
         own = self.job.spec.package
