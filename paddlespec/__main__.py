@@ -24,8 +24,9 @@ def main() -> None:
     if plain and arguments[0] in ("validate", "render"):
         from paddlespec.cli import spec
 
-        command = {"validate": spec.validate, "render": spec.render}[arguments[0]]
-        sys.exit(run(lambda: command(arguments[1:])))
+        if arguments[0] == "validate":
+            sys.exit(run(lambda: spec.validate(arguments[1:])))
+        sys.exit(run(lambda: spec.render(arguments[1:])))
     from paddlespec.cli.app import main as command_line
 
     sys.exit(run(command_line))

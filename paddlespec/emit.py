@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 _WORD = r"[A-Za-z0-9_./@+=()$,-]+(?::[A-Za-z0-9_./@+=()$,-]+)*"
 _SAFE = re.compile(rf"(?=[A-Za-z_/$]){_WORD}(?: {_WORD})*\Z|[0-9]+(?:m|[KMGT]i)\Z")
 _WORDS = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))
-_LITERAL = re.compile(r"[^\s\0-\x1f\x7f-\x9f\u2028\u2029\ufeff]"
-                      r"[^\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]*\Z")
+_LITERAL = re.compile(
+    r"[^\s\0-\x1f\x7f-\x9f\u2028\u2029\ufeff]"
+    r"[^\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff\ufffe\uffff]*\Z"
+)
 
 
 def dump(value: Any) -> str:
@@ -85,4 +87,10 @@ def _escaped(char: str) -> str:
     if char.isprintable():
         return char
     code = ord(char)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    return (
+        f"\\x{code:02x}"
+        if code < 0x100
+        else f"\\u{code:04x}"
+        if code < 0x10000
+        else f"\\U{code:08x}"
+    )

@@ -57,7 +57,9 @@ class Files:
         except OSError as error:
             return Reading([], [_unreadable(name, error)])
         except ValueError:
-            return Reading([], [Diagnostic("file", "the name of the file is not usable", Span(name))])
+            return Reading(
+                [], [Diagnostic("file", "the name of the file is not usable", Span(name))]
+            )
         reading = read(content, name, layer)
         if reading.diagnostics:
             self.texts[name] = content.decode("utf-8-sig", "replace")
@@ -82,7 +84,9 @@ class Files:
 
 
 def _unreadable(name: str, error: OSError) -> Diagnostic:
-    return Diagnostic("file", f"cannot be read: {(error.strerror or str(error)).lower()}", Span(name))
+    return Diagnostic(
+        "file", f"cannot be read: {(error.strerror or str(error)).lower()}", Span(name)
+    )
 
 
 def _walk(folder: str) -> Iterator[str]:

@@ -12,11 +12,12 @@ from __future__ import annotations
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from paddlespec.diagnostic import Path
 from paddlespec.document import Document, Place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from paddlespec.diagnostic import Path
 
 VOLUME_SOURCES = frozenset(
     ("claim", "hostPath", "nfs", "cephfs", "emptyDir", "configMap", "secret")

@@ -79,7 +79,9 @@ def load(path: str, files: Files) -> Project:
     refusal = gate.check(document, gate.PROJECT)
     found += refusal.diagnostics
     usable = remove(document.data, refusal.spoiled | refusal.unknown)
-    return Project(path, Document(usable if isinstance(usable, dict) else {}, document.place), found)
+    return Project(
+        path, Document(usable if isinstance(usable, dict) else {}, document.place), found
+    )
 
 
 def unknown_datacenter(name: str, known: list[str], span: Span) -> Diagnostic:

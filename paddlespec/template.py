@@ -110,7 +110,10 @@ def _fault_line(error: BaseException) -> tuple[str, int] | None:
     while frame:
         file = frame.tb_frame.f_code.co_filename
         if file.endswith(".j2"):
-            found = (os.path.relpath(file, root) if file.startswith(root) else file, frame.tb_lineno)
+            found = (
+                os.path.relpath(file, root) if file.startswith(root) else file,
+                frame.tb_lineno,
+            )
         frame = frame.tb_next
     return found
 

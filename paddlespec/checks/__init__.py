@@ -63,7 +63,7 @@ def run(facts: Facts, spoiled: set[Path]) -> Iterator[Diagnostic]:
         if not _blocked(check, spoiled, ""):
             yield from check(facts)
     for name in ROLES:
-        role: Role | None = getattr(facts.job.spec, name) if facts.job.spec else None
+        role: Role | None = getattr(facts.job.spec, name)
         for role_check in ROLE_CHECKS if role else ():
             if role and not _blocked(role_check, spoiled, name):
                 yield from role_check(facts, name, role)

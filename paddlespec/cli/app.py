@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -76,12 +76,15 @@ def validate(
     target: options.Target = None,
     datacenter: options.Datacenter = None,
     output: Annotated[
-        str, typer.Option("-o", "--output", metavar="text|json|github|sarif", help="Form of the findings.")
+        str,
+        typer.Option(
+            "-o", "--output", metavar="text|json|github|sarif", help="Form of the findings."
+        ),
     ] = "text",
     no_color: options.NoColor = False,
     quiet: options.Quiet = False,
 ) -> int:
-    """
+    r"""
     Report everything that is wrong with specs, each finding at its word.
 
     Folders are walked for specs. Exits with 1 when there are errors; contacts no cluster.
@@ -112,8 +115,10 @@ def render(
         str, typer.Option("-o", "--output", metavar="yaml|json|spec", help="Form of the output.")
     ] = "yaml",
     out: Annotated[
-        Optional[str],
-        typer.Option("--out", metavar="DIR", help="Write one file per object; stale ones are removed."),
+        str | None,
+        typer.Option(
+            "--out", metavar="DIR", help="Write one file per object; stale ones are removed."
+        ),
     ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="With --out: write nothing, exit with 1 if stale.")
@@ -128,7 +133,7 @@ def render(
     no_color: options.NoColor = False,
     quiet: options.Quiet = False,
 ) -> int:
-    """
+    r"""
     Write the Kubernetes manifests of specs; contacts no cluster.
 
     The same files and flags give the same bytes on every machine.
@@ -163,5 +168,7 @@ def version() -> int:
     """Show the versions of this client and of the schemas that it reads."""
     from paddlespec import __version__
 
-    typer.echo(f"client:  {__version__}\nspec:    paddlespec.io/v1\npython:  {sys.version.split()[0]}")
+    typer.echo(
+        f"client:  {__version__}\nspec:    paddlespec.io/v1\npython:  {sys.version.split()[0]}"
+    )
     return Exit.done

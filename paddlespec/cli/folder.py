@@ -65,7 +65,10 @@ def write(wanted: Iterable[FileChange]) -> None:
 
 def _file_name(manifest: Manifest) -> tuple[str, ...]:
     metadata = manifest["metadata"]
-    file = f"{metadata['labels']['paddlespec.io/job']}", f"{manifest['kind'].lower()}-{metadata['name']}.yaml"
+    file = (
+        f"{metadata['labels']['paddlespec.io/job']}",
+        f"{manifest['kind'].lower()}-{metadata['name']}.yaml",
+    )
     return (metadata["namespace"], *file) if "namespace" in metadata else file
 
 

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
 Paths = Annotated[
-    Optional[list[str]],
+    list[str] | None,
     typer.Argument(metavar="PATH...", help="Specs, or folders of specs; - reads stdin."),
 ]
 File = Annotated[
-    Optional[list[str]],
+    list[str] | None,
     typer.Option("-f", "--file", metavar="FILE", help="Another way to give a PATH."),
 ]
 Overlay = Annotated[
-    Optional[list[str]],
+    list[str] | None,
     typer.Option("--overlay", metavar="FILE", help="Merge FILE over the spec."),
 ]
 Profile = Annotated[
-    Optional[str],
+    str | None,
     typer.Option("--profile", metavar="NAME", help="Use this profile."),
 ]
 Update = Annotated[
-    Optional[list[str]],
+    list[str] | None,
     typer.Option(
         "-u",
         "--update",
@@ -32,38 +32,28 @@ Update = Annotated[
     ),
 ]
 Target = Annotated[
-    Optional[str],
+    str | None,
     typer.Option("--target", metavar="NAME", help="Render for this target."),
 ]
 Datacenter = Annotated[
-    Optional[str],
-    typer.Option(
-        "--datacenter", metavar="NAME", help="Datacenter of the project file."
-    ),
+    str | None,
+    typer.Option("--datacenter", metavar="NAME", help="Datacenter of the project file."),
 ]
 TemplatesFolder = Annotated[
-    Optional[str],
+    str | None,
     typer.Option("--templates", metavar="DIR", help="Templates that replace the bundled ones."),
 ]
 Context = Annotated[
-    Optional[str],
-    typer.Option(
-        "--context", metavar="NAME", help="Context of the kubeconfig."
-    ),
+    str | None,
+    typer.Option("--context", metavar="NAME", help="Context of the kubeconfig."),
 ]
 Namespace = Annotated[
-    Optional[str],
-    typer.Option(
-        "-n", "--namespace", metavar="NAME", help="Namespace."
-    ),
+    str | None,
+    typer.Option("-n", "--namespace", metavar="NAME", help="Namespace."),
 ]
 Kubeconfig = Annotated[
-    Optional[str],
-    typer.Option(
-        "--kubeconfig", metavar="FILE", help="Kubeconfig to use."
-    ),
+    str | None,
+    typer.Option("--kubeconfig", metavar="FILE", help="Kubeconfig to use."),
 ]
-NoColor = Annotated[
-    bool, typer.Option("--no-color", help="Plain text, also on a terminal.")
-]
+NoColor = Annotated[bool, typer.Option("--no-color", help="Plain text, also on a terminal.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Only errors.")]

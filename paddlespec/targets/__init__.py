@@ -64,7 +64,7 @@ def load(name: str) -> Target:
     from importlib import import_module
 
     if name in _BUILT_IN:
-        module: Target = import_module(_BUILT_IN[name])  # type: ignore[assignment]
+        module: Target = import_module(_BUILT_IN[name])
         return module
     from importlib.metadata import entry_points
 

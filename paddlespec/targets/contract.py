@@ -117,13 +117,17 @@ def code_folder(job: Job) -> str:
 
 def environment(job: Job, role: RoleName, context: Context) -> dict[str, str]:
     """The managed variables of one replica of *role*, in order; IDX and NS stand before them."""
-    mode = {
-        "collective": _collective,
-        "ps": _ps,
-        "legacy": _legacy,
-        "parallel": lambda job, role: {},
-    }
-    return {**_own(job, role, context), **mode[job.spec.mode](job, role), "PYTHONUNBUFFERED": "1"}
+    found = _own(job, role, context)
+    match job.spec.mode:
+        case "collective":
+            found |= _collective(job, role)
+        case "ps":
+            found |= _ps(job, role)
+        case "legacy":
+            found |= _legacy(job, role)
+        case "parallel":
+            pass  # independent replicas: their index and count are everybody's
+    return {**found, "PYTHONUNBUFFERED": "1"}
 
 
 def _own(job: Job, role: RoleName, context: Context) -> dict[str, str]:

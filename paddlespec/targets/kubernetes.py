@@ -126,7 +126,7 @@ def _role(job: Job, name: RoleName, context: Context, common: Any) -> list[tuple
         "indexed": replica.indexed,
         "service": own if contract.meets(job) else None,
         "job": _job(job, name),
-        "pod": _pod(replica, metadata),
+        "pod": _pod(replica),
     }
     found.append((kind, values))
     return found
@@ -177,7 +177,7 @@ def _job(job: Job, name: RoleName) -> Values:
     }
 
 
-def _pod(replica: Replica, metadata: Values) -> Values:
+def _pod(replica: Replica) -> Values:
     spec, role = replica.job.spec, replica.role
     volcano = spec.scheduling.scheduler == "volcano"
     labels = {

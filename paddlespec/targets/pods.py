@@ -170,9 +170,7 @@ class Replica:
             {"name": "RUN", "valueFrom": {"fieldRef": {"fieldPath": RUN_LABEL}}},
         ]
         names = {each.name for each in self.job.spec.volumes}
-        step["volumeMounts"] = [
-            each.mount for each in self.mounts() if each.mount["name"] in names
-        ]
+        step["volumeMounts"] = [each.mount for each in self.mounts() if each.mount["name"] in names]
         return [step]
 
     def _is_scratch(self, folder: str) -> bool:
@@ -182,12 +180,15 @@ class Replica:
             for each in self.job.spec.volumes
             if f"{folder}/".startswith(f"{each.mount_path.rstrip('/')}/")
         ]
-        return bool(mounts) and max(mounts, key=lambda each: len(each.mount_path)).empty_dir is not None
+        return (
+            bool(mounts)
+            and max(mounts, key=lambda each: len(each.mount_path)).empty_dir is not None
+        )
 
     def _wait_step(self) -> Json:
         own = self.job.spec.package
         pythons = f"{shlex.quote(own.python)} python3 python" if own else "python3 python"
-        find = f'for each in {pythons}; do command -v $each && break; done'
+        find = f"for each in {pythons}; do command -v $each && break; done"
         step = self._step(
             "wait-for-pservers",
             ["sh", "-c", f'exec "$({find})" -u -c "$1"', "wait", script("wait-for-pservers.py")],
@@ -207,7 +208,10 @@ class Replica:
             **({"imagePullPolicy": spec.image_pull_policy} if spec.image_pull_policy else {}),
             "command": command[:3],
             **({"args": command[3:]} if command[3:] else {}),
-            "resources": {"requests": (small := {"cpu": "100m", "memory": "128Mi"}), "limits": small},
+            "resources": {
+                "requests": (small := {"cpu": "100m", "memory": "128Mi"}),
+                "limits": small,
+            },
             "securityContext": {"allowPrivilegeEscalation": False},
         }
 
@@ -248,7 +252,9 @@ class Replica:
         if not wanted:
             return []
         python = shlex.quote(package.python)
-        return [f"{python} -m pip install --no-cache-dir --disable-pip-version-check {' '.join(wanted)}"]
+        return [
+            f"{python} -m pip install --no-cache-dir --disable-pip-version-check {' '.join(wanted)}"
+        ]
 
     def _legacy_command(self) -> str | None:
         """What the old cluster ran: the pserver, and the trainer of a v1 topology."""

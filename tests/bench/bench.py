@@ -87,7 +87,10 @@ def measure(case: Case) -> None:
     ours, peer = (statistics.median(each) * 1000 for each in zip(*pairs))
     ratio = statistics.median(a / b for a, b in pairs) * case.scale
     verdict = "ok" if ratio <= case.bar else "over"
-    print(f"{case.name:<44}{ours:>9.1f}{peer:>10.1f}{ratio:>9.2f}{case.bar:>7.2f}  {verdict}", flush=True)
+    print(
+        f"{case.name:<44}{ours:>9.1f}{peer:>10.1f}{ratio:>9.2f}{case.bar:>7.2f}  {verdict}",
+        flush=True,
+    )
 
 
 def cases(folder: Path) -> list[Case]:
@@ -102,7 +105,9 @@ def cases(folder: Path) -> list[Case]:
     one.write_text(spec(1))
     plain, lots = folder / "plain", folder / "lots"
     for source, out in ((one, plain), (many, lots)):
-        subprocess.run([OURS, "render", str(source), "--out", str(out)], check=True, capture_output=True)
+        subprocess.run(
+            [OURS, "render", str(source), "--out", str(out)], check=True, capture_output=True
+        )
         kustomization(out)
     rendered = len(list(lots.rglob("*.yaml"))) - 1
     assert rendered == 1000 * MANIFESTS_PER_SPEC, rendered
@@ -112,18 +117,40 @@ def cases(folder: Path) -> list[Case]:
         shutil.copytree(each, some / str(number))
     kustomization(some)
     share = len(list(some.rglob("*.yaml"))) - 1
-    checked = [str(BIN / "check-jsonschema"), "--schemafile", str(ROOT / "schemas/paddlejob.v1.json")]
+    checked = [
+        str(BIN / "check-jsonschema"),
+        "--schemafile",
+        str(ROOT / "schemas/paddlejob.v1.json"),
+    ]
     files = [str(each) for each in sorted(many.iterdir())]
     kubectl = shutil.which("kubectl") or "kubectl"
     torchx = shutil.which("torchx", path=os.environ.get("PEERS", "") or None) or "torchx"
     dry = [torchx, "run", "--dryrun", "-s", "kubernetes", "-cfg", "queue=q,namespace=ads"]
     dry += ["utils.sh", "--image", "alpine:3", "echo", "hello"]
     return [
-        Case("--version / kubectl version --client", [OURS, "--version"], [kubectl, "version", "--client"], 1.6),
-        Case("validate 1 / check-jsonschema", [OURS, "validate", str(one)], [*checked, str(one)], 0.5),
-        Case("render 1 / kubectl kustomize", [OURS, "render", str(one)], [kubectl, "kustomize", str(plain)], 2.5),
+        Case(
+            "--version / kubectl version --client",
+            [OURS, "--version"],
+            [kubectl, "version", "--client"],
+            1.6,
+        ),
+        Case(
+            "validate 1 / check-jsonschema", [OURS, "validate", str(one)], [*checked, str(one)], 0.5
+        ),
+        Case(
+            "render 1 / kubectl kustomize",
+            [OURS, "render", str(one)],
+            [kubectl, "kustomize", str(plain)],
+            2.5,
+        ),
         Case("render 1 / torchx run --dryrun", [OURS, "render", str(one)], dry, 0.35),
-        Case("validate 1,000 / check-jsonschema", [OURS, "validate", str(many)], [*checked, *files], 0.15, 5),
+        Case(
+            "validate 1,000 / check-jsonschema",
+            [OURS, "validate", str(many)],
+            [*checked, *files],
+            0.15,
+            5,
+        ),
         Case(
             f"render 1,000 ({rendered}) / kustomize ({share}), each",
             [OURS, "render", str(many)],

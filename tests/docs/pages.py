@@ -6,7 +6,6 @@ an installed Paddle, `console setup` a fresh machine. Output below a command is 
 `...` stands for any lines; `# exits with N` names an exit code.
 """
 
-
 from __future__ import annotations
 
 import os
@@ -97,5 +96,8 @@ def run(block: Block, folder: Path, variables: dict[str, str]) -> None:
         refusal = re.search(r"# exits with (\d+)", command)
         assert done.returncode == int(refusal[1] if refusal else 0), told
         if shown.strip():
-            pattern = ".*".join(re.escape(each.strip("\n")) for each in re.split(r"^\.\.\.\n?", shown, flags=re.MULTILINE))
+            pattern = ".*".join(
+                re.escape(each.strip("\n"))
+                for each in re.split(r"^\.\.\.\n?", shown, flags=re.MULTILINE)
+            )
             assert re.search(pattern, done.stdout + done.stderr, re.DOTALL), told

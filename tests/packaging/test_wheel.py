@@ -48,7 +48,10 @@ def test_a_fresh_install_renders_an_example(wheel: Path, tmp_path: Path) -> None
     install = [binaries / "python", "-m", "pip", "install", "--quiet", str(wheel)]
     subprocess.run(install, check=True, capture_output=True)
     variables = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    for arguments in (["validate", str(ROOT / "examples")], ["render", str(ROOT / "examples" / "fit-a-line-ps")]):
+    for arguments in (
+        ["validate", str(ROOT / "examples")],
+        ["render", str(ROOT / "examples" / "fit-a-line-ps")],
+    ):
         done = subprocess.run(
             [binaries / "paddlespec", *arguments],
             cwd=tmp_path,

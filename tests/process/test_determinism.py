@@ -75,7 +75,9 @@ def test_neither_socket_nor_kubeconfig_is_opened(command: str, tmp_path: Path) -
 
 def test_the_watch_for_sockets_sees_one(tmp_path: Path) -> None:
     script = LOUD.replace("main()", "import socket; socket.create_connection(('127.0.0.1', 9))")
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 99
     assert "SOCKET" in done.stderr
 

@@ -13,17 +13,68 @@ from paddlespec.emit import dump
 from paddlespec.source import read
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
-LINES = st.lists(st.sampled_from(["", " ", "a", "  b", "c ", "# d", "- e", "f: g", "\t", "---", "..."])).map("\n".join)
+LINES = st.lists(
+    st.sampled_from(["", " ", "a", "  b", "c ", "# d", "- e", "f: g", "\t", "---", "..."])
+).map("\n".join)
 SCALARS = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | TEXT | LINES
 VALUES = st.recursive(
     SCALARS,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
     max_leaves=20,
 )
-AMBIGUOUS = (
-    "y n yes no on off true false null ~ None 010 0o10 1_000 12:30:45 1e3 .5 +1 -1 0x1F 2024-01-01 = << "
-    "*a &a !a %a @a `a a: a:b a,b [a] {a} -a - -- ? : # a# .inf .nan 100m 1Gi 1E 0b11 | > ' \""
-).split()
+AMBIGUOUS = [
+    "y",
+    "n",
+    "yes",
+    "no",
+    "on",
+    "off",
+    "true",
+    "false",
+    "null",
+    "~",
+    "None",
+    "010",
+    "0o10",
+    "1_000",
+    "12:30:45",
+    "1e3",
+    ".5",
+    "+1",
+    "-1",
+    "0x1F",
+    "2024-01-01",
+    "=",
+    "<<",
+    "*a",
+    "&a",
+    "!a",
+    "%a",
+    "@a",
+    "`a",
+    "a:",
+    "a:b",
+    "a,b",
+    "[a]",
+    "{a}",
+    "-a",
+    "-",
+    "--",
+    "?",
+    ":",
+    "#",
+    "a#",
+    ".inf",
+    ".nan",
+    "100m",
+    "1Gi",
+    "1E",
+    "0b11",
+    "|",
+    ">",
+    "'",
+    '"',
+]
 
 
 @given(VALUES)
@@ -54,7 +105,12 @@ def test_scripts_are_block_literals() -> None:
 
 
 def test_common_words_are_not_quoted() -> None:
-    value = {"image": "paddlepaddle/paddle:2.6.2", "memory": "4Gi", "cpu": "2", "args": ["python train.py"]}
+    value = {
+        "image": "paddlepaddle/paddle:2.6.2",
+        "memory": "4Gi",
+        "cpu": "2",
+        "args": ["python train.py"],
+    }
     assert dump(value) == (
         'image: paddlepaddle/paddle:2.6.2\nmemory: 4Gi\ncpu: "2"\nargs:\n- python train.py\n'
     )
