@@ -46,6 +46,11 @@ class Files:
             self._readings[key] = self._read(path, layer)
         return self._readings[key]
 
+    def excerpted(self, found: Iterable[Diagnostic]) -> dict[str, str]:
+        """The texts of the files that *found* points at."""
+        names = {each.span.file for each in found}
+        return {name: self.texts[name] for name in names if name in self.texts}
+
     def _read(self, path: str, layer: str) -> Reading:
         name = "<stdin>" if path == STDIN else path
         try:

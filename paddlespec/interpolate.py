@@ -9,7 +9,7 @@ and to Kubernetes and pass untouched.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddlespec.diagnostic import Diagnostic, Path, did_you_mean, dotted
 from paddlespec.document import Document
@@ -34,19 +34,28 @@ class _Unresolved(Exception):
         self.code, self.message, self.hint = code, message, hint
 
 
-def interpolate(
-    document: Document, datacenter: str | None = None
-) -> tuple[Document, list[Diagnostic], set[Path]]:
+class Interpolated(NamedTuple):
     """
-    *document* with every expression replaced; what cannot be is reported and its path returned.
+    A document with every expression replaced.
 
-    A parameter may use other names, though not itself.
+    What could not be is reported, and `unresolved` are its paths; `used` are all names met.
     """
+
+    document: Document
+    diagnostics: list[Diagnostic]
+    unresolved: set[Path]
+    used: frozenset[str]
+
+
+def interpolate(document: Document, datacenter: str | None = None) -> Interpolated:
+    """Replace the expressions of *document*; a parameter may use other names, though not itself."""
     names = _Names(document, datacenter)
     found: list[Diagnostic] = []
     pruned: set[Path] = set()
+    used: set[str] = set()
     data = document.data
     for path, text in _expressions(document.data, ()):
+        used.update(match[1].strip() for match in _EXPRESSION.finditer(text))
         try:
             value = names.expand(text)
         except _Unresolved as error:
@@ -65,16 +74,7 @@ def interpolate(
                 Diagnostic("parameter-required", message, document.locate_key(path), path, hint)
             )
             pruned.add(path)
-    return Document(data, document.place), found, pruned
-
-
-def names_used(data: Any) -> set[str]:
-    """Every name that an expression of *data* uses."""
-    return {
-        match[1].strip()
-        for _, text in _expressions(data, ())
-        for match in _EXPRESSION.finditer(text)
-    }
+    return Interpolated(Document(data, document.place), found, pruned, frozenset(used))
 
 
 def _expressions(value: Any, path: Path) -> Iterator[tuple[Path, str]]:

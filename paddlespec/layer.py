@@ -36,7 +36,17 @@ def settle(document: Document) -> Document:
 
     Under `parameters` a null means required, inside of `patches` it belongs to the patch: both stay.
     """
+    if not _holds_null(document.data):
+        return document
     return Document(*_settle(document.data, document.place, ()))
+
+
+def _holds_null(data: Any) -> bool:
+    if isinstance(data, dict):
+        return any(map(_holds_null, data.values()))
+    if isinstance(data, list):
+        return any(map(_holds_null, data))
+    return data is None
 
 
 def _merge(lower: Document, upper: Document, path: Path) -> tuple[Any, Place]:

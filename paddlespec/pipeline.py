@@ -125,8 +125,7 @@ def _finish(
     datacenter: str | None,
 ) -> Loaded:
     """Interpolate, gate and check a document whose layers are merged."""
-    used = interpolate.names_used(merged.data)
-    whole, faults, unresolved = interpolate.interpolate(merged, datacenter)
+    whole, faults, unresolved, used = interpolate.interpolate(merged, datacenter)
     found += faults
     refusal = gate.check(Document(remove(whole.data, unresolved), whole.place), gate.EFFECTIVE)
     spoiled = refusal.spoiled | unresolved
@@ -134,7 +133,7 @@ def _finish(
     usable = _whole_enough(remove(whole.data, spoiled | refusal.unknown))
     job = job_of(usable)
     target = choices.target or job.spec.target
-    facts = checks.Facts(job, whole, target, frozenset(used), os.path.dirname(file))
+    facts = checks.Facts(job, whole, target, used, os.path.dirname(file))
     found += checks.run(facts, spoiled)
     if checks.readable(spoiled, "spec.target", "spec.mode", "spec.scheduling", "spec.pservers"):
         found += _target_faults(facts)
@@ -187,10 +186,10 @@ def _with_profile(merged: Document, name: str, found: list[Diagnostic]) -> Docum
 
 
 def _without_keys(document: Document, *keys: str) -> Document:
-    if not isinstance(document.data, dict):
+    if not isinstance(document.data, dict) or document.data.keys().isdisjoint(keys):
         return document
-    paths: set[Path] = {(key,) for key in keys}
-    return Document(remove(document.data, paths), document.place)
+    kept = {key: value for key, value in document.data.items() if key not in keys}
+    return Document(kept, document.place)
 
 
 def _target_faults(facts: checks.Facts) -> list[Diagnostic]:

@@ -158,9 +158,11 @@ def render(
         if show_origin:
             return shown.show_origin(wanted, chosen)
         return shown.preview(wanted, chosen, templates=templates, no_color=no_color)
-    return spec.render(
-        wanted, chosen, output, out=out, check=check, templates=templates, quiet=quiet
-    )
+    if out is not None:
+        return spec.render_to_folder(
+            wanted, chosen, out, check=check, templates=templates, quiet=quiet
+        )
+    return spec.render(wanted, chosen, output, templates=templates, quiet=quiet)
 
 
 @app.command()

@@ -12,7 +12,7 @@ from paddlespec.files import Files
 from paddlespec.pipeline import Choices, Loaded, load
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from paddlespec.diagnostic import Diagnostic
 
@@ -36,31 +36,43 @@ def given(paths: Sequence[str] | None, file: Sequence[str] | None) -> list[str]:
     return found
 
 
-def load_all(
-    paths: Sequence[str], files: Files, chosen: Choices
+def find_specs(paths: Sequence[str]) -> tuple[list[str], list[Diagnostic]]:
+    """The files that *paths* name, folders walked, and what is wrong with the paths."""
+    return Files().specs(paths)
+
+
+def load_each(
+    names: Sequence[str], files: Files, chosen: Choices
 ) -> tuple[list[Loaded], list[Diagnostic]]:
-    """Every job of *paths*, and all findings in order, once each."""
-    names, found = files.specs(paths)
+    """Every job of the files *names*, and all findings."""
+    found: list[Diagnostic] = []
     jobs: list[Loaded] = []
     for name in names:
         loaded, faults = load(name, files, chosen)
         jobs += loaded
         found += faults
-    found += [each for job in jobs for each in job.diagnostics]
-    return jobs, in_order(found)
+        for job in loaded:
+            found += job.diagnostics
+    return jobs, found
 
 
 def load_valid(paths: Sequence[str], files: Files, chosen: Choices, *, quiet: bool) -> list[Loaded]:
     """The jobs of *paths*; findings go to stderr, and an error ends the command."""
-    jobs, found = load_all(paths, files, chosen)
+    names, found = find_specs(paths)
+    jobs, faults = load_each(names, files, chosen)
+    tell(in_order([*found, *faults]), files.texts, quiet=quiet)
+    return jobs
+
+
+def tell(found: Sequence[Diagnostic], texts: Mapping[str, str], *, quiet: bool) -> None:
+    """Write findings to stderr; an error ends the command."""
     shown = [each for each in found if each.is_error] if quiet else found
     if shown:
         from paddlespec.report.text import diagnostics
 
-        sys.stderr.write(diagnostics(shown, files.texts, color=colored(sys.stderr)))
+        sys.stderr.write(diagnostics(shown, texts, color=colored(sys.stderr)))
     if has_errors(found):
         raise Stop(Exit.usage)
-    return jobs
 
 
 def colored(stream: object, *, no_color: bool = False) -> bool:

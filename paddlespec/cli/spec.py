@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import gc
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from paddlespec.cli.exits import Exit, Stop
-from paddlespec.cli.session import choices, colored, load_all, load_valid
-from paddlespec.diagnostic import has_errors
+from paddlespec.cli.exits import Exit
+from paddlespec.cli.parallel import spread
+from paddlespec.cli.session import colored, find_specs, load_each, tell
+from paddlespec.diagnostic import has_errors, in_order
 from paddlespec.files import Files
 from paddlespec.pipeline import Choices
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paddlespec.pipeline import Built
+    from paddlespec.diagnostic import Diagnostic
 
 _NONE = Choices()
+# Documents are trees without cycles: what the collector would look for is not there.
+_COLLECT_SELDOM = 200_000
+
+
+class _Checked(NamedTuple):
+    """What one process found in its share of the files."""
+
+    jobs: int
+    found: list[Diagnostic]
+    texts: dict[str, str]
 
 
 def validate(
@@ -28,15 +40,24 @@ def validate(
     quiet: bool = False,
 ) -> int:
     """Report everything that is wrong with the specs of *paths*; the answer is no on any error."""
-    files = Files()
-    jobs, found = load_all(paths, files, chosen)
+    gc.set_threshold(_COLLECT_SELDOM)
+
+    def check(names: Sequence[str]) -> _Checked:
+        files = Files()
+        jobs, found = load_each(names, files, chosen)
+        return _Checked(len(jobs), found, files.excerpted(found))
+
+    names, found = find_specs(paths)
+    shares = spread(check, names)
+    found = in_order([*found, *(each for share in shares for each in share.found)])
     if output == "text":
         from paddlespec.report import text
 
+        texts = {name: content for share in shares for name, content in share.texts.items()}
         color = colored(sys.stdout, no_color=no_color)
-        sys.stdout.write(text.diagnostics(found, files.texts, color=color))
+        sys.stdout.write(text.diagnostics(found, texts, color=color))
         if not quiet:
-            sys.stderr.write(text.verdict(len(jobs), found) + "\n")
+            sys.stderr.write(text.verdict(sum(each.jobs for each in shares), found) + "\n")
     else:
         from paddlespec import report
 
@@ -44,53 +65,78 @@ def validate(
     return Exit.no if has_errors(found) else Exit.done
 
 
+class _Rendered(NamedTuple):
+    """What one process made of its share of the files; nothing when there were errors."""
+
+    text: str
+    found: list[Diagnostic]
+    texts: dict[str, str]
+
+
 def render(
     paths: Sequence[str],
     chosen: Choices = _NONE,
     output: str = "yaml",
     *,
-    out: str | None = None,
+    templates: str | None = None,
+    quiet: bool = False,
+) -> int:
+    """Write the manifests of the specs of *paths* to stdout: all of them, or none."""
+    gc.set_threshold(_COLLECT_SELDOM)
+
+    def make(names: Sequence[str]) -> _Rendered:
+        files = Files()
+        jobs, found = load_each(names, files, chosen)
+        if has_errors(found):
+            return _Rendered("", found, files.excerpted(found))
+        if output == "spec":
+            from paddlespec.emit import dump_all
+
+            return _Rendered(dump_all(each.document.data for each in jobs), found, {})
+        from paddlespec.cli.build import build_all
+
+        manifests = [each for job in build_all(jobs, templates) for each in job.manifests]
+        if output == "json":
+            import json
+
+            listed = (json.dumps(each, indent=2, ensure_ascii=False) for each in manifests)
+            return _Rendered(",\n".join(listed), found, files.excerpted(found))
+        from paddlespec.emit import dump_all
+
+        return _Rendered(dump_all(manifests), found, files.excerpted(found))
+
+    names, found = find_specs(paths)
+    shares = spread(make, names)
+    found = in_order([*found, *(each for share in shares for each in share.found)])
+    tell(found, {name: text for each in shares for name, text in each.texts.items()}, quiet=quiet)
+    if output == "json":
+        items = ",\n".join(each.text for each in shares if each.text)
+        sys.stdout.write(f'{{"apiVersion": "v1", "kind": "List", "items": [\n{items}\n]}}\n')
+    else:
+        sys.stdout.writelines(each.text for each in shares)
+    return Exit.done
+
+
+def render_to_folder(
+    paths: Sequence[str],
+    chosen: Choices,
+    out: str,
+    *,
     check: bool = False,
     templates: str | None = None,
     quiet: bool = False,
 ) -> int:
-    """Write the manifests of the specs of *paths* to stdout or to a folder."""
-    jobs = load_valid(paths, Files(), chosen, quiet=quiet)
-    if output == "spec":
-        from paddlespec.emit import dump, dump_all
-
-        documents = [each.document.data for each in jobs]
-        sys.stdout.write(dump(documents[0]) if len(documents) == 1 else dump_all(documents))
-        return Exit.done
+    """Make the folder *out* hold exactly the manifests of *paths*, or say where it does not."""
     from paddlespec.cli.build import build_all
-
-    built = build_all(jobs, templates)
-    if out is not None:
-        return _to_folder(built, out, check=check)
-    manifests = [each for job in built for each in job.manifests]
-    if output == "json":
-        import json
-
-        listed = {"apiVersion": "v1", "kind": "List", "items": manifests}
-        sys.stdout.write(json.dumps(listed, indent=2, ensure_ascii=False) + "\n")
-    else:
-        from paddlespec.emit import dump_all
-
-        sys.stdout.write(dump_all(manifests))
-    return Exit.done
-
-
-def _to_folder(built: Sequence[Built], out: str, *, check: bool) -> int:
     from paddlespec.cli.folder import changes, write
+    from paddlespec.cli.session import load_valid
 
+    built = build_all(load_valid(paths, Files(), chosen, quiet=quiet), templates)
     wanted = changes(built, out)
     if check:
-        for each in wanted:
-            sys.stdout.write(f"{each.verb} {each.path}\n")
+        sys.stdout.writelines(f"{each.verb} {each.path}\n" for each in wanted)
         return Exit.no if wanted else Exit.done
     write(wanted)
-    sys.stderr.write(f"{out}: {len(wanted)} files written or removed\n")
+    if not quiet:
+        sys.stderr.write(f"{out}: {len(wanted)} files written or removed\n")
     return Exit.done
-
-
-__all__ = ["Stop", "choices", "render", "validate"]
