@@ -35,6 +35,11 @@ _FIXED: dict[Path, str] = {
     ("spec", "selector"): _TIE,
     ("spec", "serviceName"): _TIE,
 }
+_ALWAYS_MAPPINGS: tuple[Path, ...] = (
+    ("metadata",),
+    ("metadata", "labels"),
+    ("metadata", "annotations"),
+)
 _MANAGED = ("app.kubernetes.io/", "paddlespec.io/", "applyset.kubernetes.io/")
 _SPECS = ("spec", "network")
 _KEYS: dict[str, tuple[str, ...]] = {
@@ -65,7 +70,7 @@ def refusals(before: dict[str, Any], after: Any) -> Iterator[Refusal]:
     if not isinstance(after, dict):
         yield Refusal(f"the object may not become {kind(after)}", ())
         return
-    for path in (("metadata",), ("metadata", "labels"), ("metadata", "annotations")):
+    for path in _ALWAYS_MAPPINGS:
         value = _at(after, path)
         if value is not None and not isinstance(value, dict):
             yield Refusal(f"{dotted(path)} is a mapping, not {kind(value)}", path)

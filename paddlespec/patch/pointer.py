@@ -32,14 +32,8 @@ def json_patch(before: dict[str, Any], operations: Sequence[dict[str, Any]]) -> 
     Copies could double an object again and again, moves bury it: both are bounded.
     """
     work = _Work(before)
-    index = 0
-    try:
-        for index, operation in enumerate(operations):
-            work.apply(operation)
-    except PatchFailed as error:
-        name = f"{operations[index].get('op')} {operations[index].get('path')}"
-        message = f"operation {index + 1} ({name}): {error.message}"
-        raise PatchFailed(message, (index, *error.path), error.hint) from None
+    for index, operation in enumerate(operations):
+        work.step(index, operation)
     _size(work.root, MOST_NODES)
     return work.root
 
@@ -52,10 +46,7 @@ def tokens_of(pointer: str) -> list[str]:
         raise PatchFailed(f'"{pointer}" does not begin with /', hint=f"write /{pointer}")
     if _BAD_ESCAPE.search(pointer):
         raise PatchFailed(f'"{pointer}" has a ~ that is neither ~0 nor ~1', hint="write ~ as ~0")
-    parts = pointer[1:].split("/")
-    if len(parts) > MOST_DEPTH:
-        raise PatchFailed(f"more than {MOST_DEPTH} levels deep")
-    return [part.replace("~1", "/").replace("~0", "~") for part in parts]
+    return [part.replace("~1", "/").replace("~0", "~") for part in pointer[1:].split("/")]
 
 
 class _Work:
@@ -64,6 +55,15 @@ class _Work:
     def __init__(self, before: dict[str, Any]) -> None:
         self.root: Any = _copied(before)
         self.left = MOST_NODES
+
+    def step(self, index: int, operation: dict[str, Any]) -> None:
+        """Apply one operation; its failure names it."""
+        try:
+            self.apply(operation)
+        except PatchFailed as error:
+            name = f"{operation.get('op')} {operation.get('path')}"
+            message = f"operation {index + 1} ({name}): {error.message}"
+            raise PatchFailed(message, (index, *error.path), error.hint) from None
 
     def apply(self, operation: dict[str, Any]) -> None:
         op = operation.get("op")

@@ -245,7 +245,6 @@ def _order(after: dict[str, Any], key: str, wanted: Any, path: Path) -> None:
     rank: dict[Any, int] = {}
     for index, each in enumerate(wanted):
         rank.setdefault(_key_of(each, by) if by else identity(each), index)
-    rank.pop(None, None)
     names = [_key_of(each, by) if by else identity(each) for each in present]
     places = [index for index, name in enumerate(names) if name in rank]
     ordered = list(present)

@@ -1,0 +1,839 @@
+"""Patches: the escape hatch, and what it may not be used for."""
+
+from __future__ import annotations
+
+import copy
+import json
+import shutil
+import subprocess
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from paddlespec.gate import EFFECTIVE, check
+from paddlespec.patch import apply_patches, is_built_in
+from paddlespec.patch.guard import refusals
+from paddlespec.patch.pointer import json_patch
+from paddlespec.patch.strategic import json_merge, strategic_merge
+from paddlespec.patch.value import PatchFailed
+from paddlespec.record import job_of
+from paddlespec.source import read
+
+if TYPE_CHECKING:
+    from paddlespec.diagnostic import Diagnostic
+
+SPEC = """\
+apiVersion: paddlespec.io/v1
+kind: PaddleJob
+metadata: {name: fit}
+spec:
+  mode: ps
+  image: paddle
+  command: python train.py
+  trainers: {replicas: 2}
+  pservers: {replicas: 1}
+  patches:
+"""
+JOB = """\
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: fit-%(role)s
+  labels: {app.kubernetes.io/name: fit, paddlespec.io/role: %(role)s}
+spec:
+  backoffLimit: 0
+  template:
+    metadata:
+      labels: {app.kubernetes.io/name: fit, paddlespec.io/role: %(role)s}
+    spec:
+      subdomain: fit-%(role)s
+      containers:
+        - name: main
+          image: paddle
+          env: [{name: A, value: "1"}, {name: B, value: "$(A)"}]
+          ports: [{name: one, containerPort: 80}, {containerPort: 81}]
+          volumeMounts: [{name: data, mountPath: /data}]
+      initContainers: [{name: code, image: busybox}]
+      volumes: [{name: data, emptyDir: {}}]
+      tolerations: [{key: gpu, operator: Exists}]
+"""
+SERVICE = """\
+apiVersion: v1
+kind: Service
+metadata: {name: fit-pservers, labels: {paddlespec.io/role: pservers}}
+spec:
+  clusterIP: None
+  selector: {paddlespec.io/role: pservers}
+  ports: [{name: dense, port: 8001}, {name: sparse, port: 8002}]
+"""
+JOBSET = """\
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: fit}
+spec:
+  network: {subdomain: fit}
+  replicatedJobs:
+    - {name: trainers, replicas: 1, template: {spec: {parallelism: 2}}}
+    - {name: pservers, replicas: 1, template: {spec: {parallelism: 1}}}
+"""
+
+
+def rendered() -> list[dict[str, Any]]:
+    texts = [SERVICE, JOB % {"role": "pservers"}, JOB % {"role": "trainers"}, JOBSET]
+    return [yaml.safe_load(each) for each in texts]
+
+
+def patch(text: str, target: str = "kubernetes") -> tuple[list[dict[str, Any]], list[Diagnostic]]:
+    """What *text*, one patch to a line below line 10, makes of the rendered objects."""
+    lines = [f"    {line}\n" for line in text.strip("\n").splitlines()]
+    reading = read(SPEC + "".join(lines), "job.yaml")
+    assert reading.diagnostics == []
+    document = reading.documents[0]
+    assert check(document, EFFECTIVE).diagnostics == []
+    before = rendered()
+    kept = copy.deepcopy(before)
+    after, found = apply_patches(before, job_of(document.data), document, target)
+    assert before == kept
+    return after, found
+
+
+def told(text: str) -> list[str]:
+    """The findings, as line, code, the word that each points at, and message."""
+    lines = [*SPEC.splitlines(), *(f"    {line}" for line in text.strip("\n").splitlines())]
+    return [
+        f"{each.span.line} {each.code} at "
+        f"{lines[each.span.line - 1][each.span.column - 1 : each.span.end_column - 1]}: {each.message}"
+        for each in patch(text)[1]
+    ]
+
+
+def pod(manifest: dict[str, Any]) -> dict[str, Any]:
+    spec: dict[str, Any] = manifest["spec"]["template"]["spec"]
+    return spec
+
+
+class TestWhichObjects:
+    def test_kind_and_role_pick_one_object(self) -> None:
+        after, found = patch(
+            "- {target: {kind: Job, role: trainers}, patch: {spec: {backoffLimit: 3}}}"
+        )
+        assert found == []
+        assert [each["spec"].get("backoffLimit") for each in after] == [None, 0, 3, None]
+
+    def test_role_alone_picks_every_object_of_the_role(self) -> None:
+        after, found = patch(
+            "- {target: {role: pservers}, patch: {metadata: {annotations: {team: ads}}}}"
+        )
+        assert found == []
+        marked = [each["metadata"].get("annotations") for each in after]
+        assert marked == [{"team": "ads"}, {"team": "ads"}, None, None]
+
+    def test_an_empty_target_picks_everything(self) -> None:
+        after, found = patch("- {target: {}, patch: {metadata: {labels: {team: ads}}}}")
+        assert found == []
+        assert [each["metadata"]["labels"]["team"] for each in after] == ["ads"] * 4
+
+    def test_a_patch_for_another_target_is_left_out(self) -> None:
+        text = "- {when: {target: jobset}, target: {kind: Nope}, patch: {spec: {a: 1}}}"
+        assert patch(text) == (rendered(), [])
+        assert [each.code for each in patch(text, "jobset")[1]] == ["patch-no-match"]
+
+    def test_no_match_points_at_the_field_that_matches_nothing(self) -> None:
+        text = "- {target: {kind: Job, name: fit-trainer}, patch: {spec: {a: 1}}}"
+        assert told(text) == [
+            (
+                "11 patch-no-match at fit-trainer: the patch matches nothing: no object has kind Job,"
+                " name fit-trainer"
+            )
+        ]
+        assert patch(text)[1][0].hint == (
+            "rendered are Service fit-pservers (pservers), Job fit-pservers (pservers), "
+            "Job fit-trainers (trainers), JobSet fit"
+        )
+
+    def test_no_match_of_fields_that_match_one_by_one_points_at_the_target(self) -> None:
+        assert told("- {target: {kind: Service, role: trainers}, patch: {spec: {a: 1}}}") == [
+            (
+                "11 patch-no-match at target: the patch matches nothing: no object has kind Service,"
+                " role trainers"
+            )
+        ]
+
+    def test_patches_are_applied_in_order_and_all_findings_are_told_at_once(self) -> None:
+        after, found = patch("""
+- {target: {kind: JobSet}, patch: {spec: {ttl: 1}}}
+- {target: {kind: JobSet}, patch: {metadata: {name: other}, spec: {ttl: 9}}}
+- {target: {kind: Nope}, patch: {spec: {ttl: 9}}}
+- {target: {kind: JobSet}, patch: [{op: test, path: /spec/ttl, value: 2}]}
+- {target: {kind: JobSet}, patch: [{op: copy, from: /spec/ttl, path: /spec/seen}]}
+""")
+        assert [(each.code, each.span.line) for each in found] == [
+            ("patch-refused", 12),
+            ("patch-no-match", 13),
+            ("patch-failed", 14),
+        ]
+        assert (after[3]["spec"]["ttl"], after[3]["spec"]["seen"]) == (1, 1)
+
+
+def merged(before: str, change: str) -> Any:
+    return strategic_merge(yaml.safe_load(before), yaml.safe_load(change))
+
+
+class TestStrategicMerge:
+    def test_an_item_is_found_by_its_key_and_keeps_its_place(self) -> None:
+        before = (
+            "spec: {containers: [{name: a, env: [{name: X, value: 1}, {name: Y, value: $(X)}]}]}"
+        )
+        change = (
+            "spec: {containers: [{name: a, env: [{name: Z, value: $(Y)}, {name: X, value: 2}]}]}"
+        )
+        assert merged(before, change) == yaml.safe_load(
+            "spec: {containers: [{name: a, env: [{name: X, value: 2}, {name: Y, value: $(X)},"
+            " {name: Z, value: $(Y)}]}]}"
+        )
+
+    def test_new_items_come_last_and_without_nulls(self) -> None:
+        change = "spec: {containers: [{name: b, image: x, command: null}]}"
+        assert merged("spec: {containers: [{name: a}]}", change) == {
+            "spec": {"containers": [{"name": "a"}, {"name": "b", "image": "x"}]}
+        }
+
+    @pytest.mark.parametrize(
+        ("field", "key"),
+        [
+            ("env", "name"),
+            ("volumeMounts", "mountPath"),
+            ("volumeDevices", "devicePath"),
+            ("ports", "containerPort"),
+        ],
+    )
+    def test_lists_of_a_container_have_their_own_keys(self, field: str, key: str) -> None:
+        def spec(*items: dict[str, Any]) -> Any:
+            return {"spec": {"containers": [{"name": "a", field: list(items)}]}}
+
+        after = strategic_merge(spec({key: 1, "a": 1}), spec({key: 2}, {key: 1, "b": 2}))
+        assert after == spec({key: 1, "a": 1, "b": 2}, {key: 2})
+
+    @pytest.mark.parametrize(
+        ("field", "key"),
+        [
+            ("secrets", "name"),
+            ("conditions", "type"),
+            ("ownerReferences", "uid"),
+            ("hostAliases", "ip"),
+            ("topologySpreadConstraints", "topologyKey"),
+        ],
+    )
+    def test_other_lists_have_theirs(self, field: str, key: str) -> None:
+        after = strategic_merge({field: [{key: "x", "a": 1}]}, {field: [{key: "x", "b": 2}]})
+        assert after == {field: [{key: "x", "a": 1, "b": 2}]}
+
+    def test_of_two_items_with_one_key_the_first_is_merged(self) -> None:
+        before = "spec: {ports: [{port: 1, protocol: TCP}, {port: 1, protocol: UDP}]}"
+        after = merged(before, "spec: {ports: [{port: 1, name: x}]}")
+        assert [each.get("name") for each in after["spec"]["ports"]] == ["x", None]
+
+    def test_true_is_not_1(self) -> None:
+        after = merged("spec: {ports: [{port: 1}]}", "spec: {ports: [{port: true}]}")
+        assert len(after["spec"]["ports"]) == 2
+
+    def test_ports_of_a_policy_are_atomic(self) -> None:
+        before = "spec: {ingress: [{ports: [{port: 1}]}]}"
+        after = "spec: {ingress: [{ports: [{port: 2}]}]}"
+        assert merged(before, after) == yaml.safe_load(after)
+
+    @pytest.mark.parametrize("field", ["tolerations", "args", "envFrom", "rules"])
+    def test_lists_without_a_key_are_replaced(self, field: str) -> None:
+        assert strategic_merge({field: [1, 2]}, {field: [3]}) == {field: [3]}
+
+    def test_a_null_removes(self) -> None:
+        assert merged("{a: {b: 1, c: 2}}", "{a: {b: null, d: null}}") == {"a": {"c": 2}}
+
+    def test_delete_replace_and_merge_of_mappings(self) -> None:
+        before = "{a: {x: 1}, b: {x: 1}, c: {x: 1}}"
+        change = "{a: {$patch: delete}, b: {$patch: replace, y: 2}, c: {$patch: merge, y: 2}}"
+        assert merged(before, change) == {"a": {}, "b": {"y": 2}, "c": {"x": 1, "y": 2}}
+
+    def test_delete_of_what_is_not_there_adds_nothing(self) -> None:
+        assert merged("{a: 1}", "{b: {$patch: delete}}") == {"a": 1}
+
+    def test_delete_and_replace_of_items(self) -> None:
+        before = "{env: [{name: a, value: 1}, {name: b, value: 2, x: 1}, {name: c}]}"
+        change = "{env: [{name: a, $patch: delete}, {name: b, $patch: replace, value: 3}]}"
+        assert merged(before, change) == {"env": [{"name": "b", "value": 3}, {"name": "c"}]}
+
+    def test_replace_of_a_whole_list(self) -> None:
+        change = "{env: [{$patch: replace}, {name: z}]}"
+        assert merged("{env: [{name: a}, {name: z, x: 1}]}", change) == {"env": [{"name": "z"}]}
+
+    def test_finalizers_are_a_set(self) -> None:
+        change = "{finalizers: [c, a], $deleteFromPrimitiveList/finalizers: [b]}"
+        assert merged("{finalizers: [a, b]}", change) == {"finalizers": ["a", "c"]}
+
+    def test_values_are_deleted_from_any_list_of_plain_values(self) -> None:
+        assert merged("{args: [a, b, a]}", "{$deleteFromPrimitiveList/args: [a]}") == {
+            "args": ["b"]
+        }
+
+    def test_set_element_order_moves_only_what_it_names(self) -> None:
+        change = "{env: [{name: d}], $setElementOrder/env: [{name: d}, {name: a}]}"
+        after = merged("{env: [{name: a}, {name: b}]}", change)
+        assert [each["name"] for each in after["env"]] == ["d", "b", "a"]
+
+    def test_retain_keys_clears_the_rest(self) -> None:
+        before = "{volumes: [{name: v, emptyDir: {}}]}"
+        change = "{volumes: [{name: v, hostPath: {path: /x}, $retainKeys: [name, hostPath]}]}"
+        assert merged(before, change) == {"volumes": [{"name": "v", "hostPath": {"path": "/x"}}]}
+
+    @pytest.mark.parametrize(
+        ("before", "change", "message"),
+        [
+            ("{a: {b: 1}}", "{a: [1]}", "a is a mapping in the object, a list in the patch"),
+            ("{a: [1]}", "{a: x}", "a is a list in the object, a text in the patch"),
+            ("{a: x}", "{a: {b: 1}}", "a is a text in the object, a mapping in the patch"),
+            ("{}", "{env: [x]}", "env[0]: expected a mapping, found a text"),
+            ("{}", "{env: [{value: 1}]}", "env[0] has no name"),
+            ("{}", "{env: [{name: a}, {name: a}]}", "env has two items with name a"),
+            ("{}", "{a: {$patch: remove}}", "$patch is one of delete, merge, replace"),
+            ("{}", "{$pach: delete}", "$pach is not a directive"),
+            ("{}", "{tolerations: [{$patch: delete}]}", "tolerations has no merge key"),
+            ("{}", "{$retainKeys: a}", "$retainKeys needs a list of texts"),
+            ("{}", "{$retainKeys: [], a: 1}", "$retainKeys leaves out a, which the patch sets"),
+            ("{}", "{$setElementOrder/a: 1}", "$setElementOrder/a needs a list"),
+            ("{}", "{finalizers: [{}]}", "finalizers is a list of plain values"),
+            (
+                "{a: [{}]}",
+                "{$deleteFromPrimitiveList/a: [x]}",
+                "$deleteFromPrimitiveList/a: a is not a list of plain values",
+            ),
+        ],
+    )
+    def test_what_does_not_fit_fails(self, before: str, change: str, message: str) -> None:
+        with pytest.raises(PatchFailed) as failure:
+            merged(before, change)
+        assert failure.value.message == message
+
+    def test_a_failure_stands_at_its_word(self) -> None:
+        assert told("""
+- target: {kind: Job, role: trainers}
+  patch:
+    spec:
+      template:
+        spec:
+          containers:
+            - name: main
+              ports: 80
+""") == [
+            (
+                "18 patch-failed at 80: Job fit-trainers: spec.template.spec.containers[0].ports is a list"
+                " in the object, a number in the patch"
+            )
+        ]
+
+
+@pytest.mark.parametrize(
+    ("api_version", "built_in"),
+    [
+        ("v1", True),
+        ("batch/v1", True),
+        ("policy/v1", True),
+        ("networking.k8s.io/v1", True),
+        ("scheduling.k8s.io/v1alpha1", True),
+        ("jobset.x-k8s.io/v1alpha2", False),
+        ("gateway.networking.k8s.io/v1", False),
+        ("batch.volcano.sh/v1alpha1", False),
+        ("kubeflow.org/v1", False),
+    ],
+)
+def test_what_kubernetes_defines_is_told_from_custom_resources(
+    api_version: str, built_in: bool
+) -> None:
+    assert is_built_in(api_version) is built_in
+
+
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: p, labels: {a: b}, finalizers: [example.com/a, example.com/b]}
+spec:
+  containers:
+    - name: main
+      image: x
+      args: [a, b]
+      env: [{name: A, value: "1"}, {name: B, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]
+      envFrom: [{configMapRef: {name: c}}]
+      ports: [{containerPort: 80, name: one}, {containerPort: 81, protocol: UDP}]
+      volumeMounts: [{name: v, mountPath: /v}, {name: v, mountPath: /w, subPath: s}]
+      volumeDevices: [{name: d, devicePath: /dev/d}]
+      resources: {limits: {cpu: "1"}, claims: [{name: r}]}
+  initContainers: [{name: code, image: y}]
+  ephemeralContainers: [{name: debug, image: z}]
+  volumes: [{name: v, emptyDir: {}}, {name: p, projected: {sources: [{secret: {name: s}}]}}]
+  imagePullSecrets: [{name: a}]
+  hostAliases: [{ip: 10.0.0.1, hostnames: [a]}]
+  topologySpreadConstraints: [{topologyKey: zone, maxSkew: 1, whenUnsatisfiable: DoNotSchedule}]
+  resourceClaims: [{name: r, resourceClaimName: c}]
+  schedulingGates: [{name: g}]
+  tolerations: [{key: a, operator: Exists}]
+  securityContext: {runAsUser: 1, fsGroup: 2}
+  affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: h}]}}
+"""
+AGREED = {
+    "scalar": "spec: {priorityClassName: high}",
+    "null": "spec: {securityContext: null, nothing: null}",
+    "nested-null": "spec: {securityContext: {fsGroup: null, runAsGroup: null}}",
+    "labels": "metadata: {labels: {a: null, c: d}}",
+    "finalizers": "metadata: {finalizers: [example.com/c, example.com/a]}",
+    "primitive-delete": "metadata: {$deleteFromPrimitiveList/finalizers: [example.com/a]}",
+    "args": "spec: {containers: [{name: main, args: [c]}]}",
+    "args-delete": "spec: {containers: [{name: main, $deleteFromPrimitiveList/args: [a]}]}",
+    "env": "spec: {containers: [{name: main, env: [{name: C, value: x}, {name: A, value: y}]}]}",
+    "env-source": "spec: {containers: [{name: main, env: [{name: B, value: y, valueFrom: null}]}]}",
+    "env-delete": "spec: {containers: [{name: main, env: [{name: A, $patch: delete}]}]}",
+    "env-replace": "spec: {containers: [{name: main, env: [{$patch: replace}, {name: A, value: z}]}]}",
+    "env-from": "spec: {containers: [{name: main, envFrom: [{secretRef: {name: s}}]}]}",
+    "ports": "spec: {containers: [{name: main, ports: [{containerPort: 81, hostPort: 1},"
+    " {containerPort: 82}]}]}",
+    "mounts": "spec: {containers: [{name: main, volumeMounts: [{mountPath: /w, readOnly: true},"
+    " {mountPath: /x, name: v}]}]}",
+    "devices": "spec: {containers: [{name: main, volumeDevices: [{devicePath: /dev/d, name: e}]}]}",
+    "claims": "spec: {containers: [{name: main, resources: {claims: [{name: q}]}}]}",
+    "init": "spec: {initContainers: [{name: code, image: new}, {name: more, image: y}]}",
+    "ephemeral": "spec: {ephemeralContainers: [{name: debug, image: new}]}",
+    "volumes": "spec: {volumes: [{name: v, emptyDir: {medium: Memory}}, {name: w, emptyDir: {}}]}",
+    "sources": "spec: {volumes: [{name: p, projected: {sources: [{configMap: {name: c}}]}}]}",
+    "retain": "spec: {volumes: [{name: v, hostPath: {path: /x}, $retainKeys: [name, hostPath]}]}",
+    "secrets": "spec: {imagePullSecrets: [{name: b}, {name: a}]}",
+    "aliases": "spec: {hostAliases: [{ip: 10.0.0.1, hostnames: [b]}, {ip: 10.0.0.2}]}",
+    "spread": "spec: {topologySpreadConstraints: [{topologyKey: zone, maxSkew: 2}]}",
+    "resource-claims": "spec: {resourceClaims: [{name: r, resourceClaimName: d}, {name: s}]}",
+    "gates": "spec: {schedulingGates: [{name: h}]}",
+    "tolerations": "spec: {tolerations: [{key: b, operator: Exists}]}",
+    "affinity": "spec: {affinity: {podAntiAffinity:"
+    " {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: z}]}}}",
+    "map-delete": "spec: {securityContext: {$patch: delete}}",
+    "map-replace": "spec: {securityContext: {$patch: replace, runAsUser: 7}}",
+}
+
+
+@lru_cache
+def kubectl() -> str | None:
+    path = shutil.which("kubectl")
+    if path is None:
+        return None
+    version = subprocess.run([path, "version", "--client"], capture_output=True, check=False)
+    return path if version.returncode == 0 else None
+
+
+def by_kubectl(manifest: dict[str, Any], change: dict[str, Any]) -> Any:
+    path = kubectl()
+    if path is None:
+        pytest.skip("there is no kubectl")
+    command = [path, "patch", "--local", "--type", "strategic", "-f", "-", "-o", "json", "-p"]
+    done = subprocess.run(
+        [*command, json.dumps(change)],
+        input=json.dumps(manifest),
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    return json.loads(done.stdout)
+
+
+def unordered(value: Any) -> Any:
+    """*value* with its lists sorted: kubectl puts new items first."""
+    if isinstance(value, dict):
+        return {key: unordered(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return sorted(map(unordered, value), key=lambda each: json.dumps(each, sort_keys=True))
+    return value
+
+
+class TestAgainstKubectl:
+    @pytest.mark.parametrize("change", AGREED.values(), ids=AGREED.keys())
+    def test_a_pod_is_patched_as_kubectl_does(self, change: str) -> None:
+        manifest, wanted = yaml.safe_load(POD), yaml.safe_load(change)
+        after = strategic_merge(manifest, wanted)
+        assert after != manifest
+        assert unordered(after) == unordered(by_kubectl(manifest, wanted))
+
+    def test_ports_of_a_service_merge_by_port(self) -> None:
+        manifest = yaml.safe_load(SERVICE)
+        wanted = yaml.safe_load("spec: {ports: [{port: 8002, targetPort: 1}, {port: 9, name: x}]}")
+        after = strategic_merge(manifest, wanted)
+        assert len(after["spec"]["ports"]) == 3
+        assert unordered(after) == unordered(by_kubectl(manifest, wanted))
+
+    def test_rules_of_a_failure_policy_are_atomic(self) -> None:
+        manifest = yaml.safe_load(JOB % {"role": "trainers"})
+        manifest["spec"]["podFailurePolicy"] = {"rules": [{"action": "Ignore"}]}
+        wanted = {"spec": {"podFailurePolicy": {"rules": [{"action": "FailJob"}]}}}
+        after = strategic_merge(manifest, wanted)
+        assert after["spec"]["podFailurePolicy"] == wanted["spec"]["podFailurePolicy"]
+        assert unordered(after) == unordered(by_kubectl(manifest, wanted))
+
+
+class TestJsonMerge:
+    @pytest.mark.parametrize(
+        ("before", "change", "after"),
+        [  # RFC 7386, appendix A
+            ('{"a":"b"}', '{"a":"c"}', '{"a":"c"}'),
+            ('{"a":"b"}', '{"b":"c"}', '{"a":"b","b":"c"}'),
+            ('{"a":"b"}', '{"a":null}', "{}"),
+            ('{"a":"b","b":"c"}', '{"a":null}', '{"b":"c"}'),
+            ('{"a":["b"]}', '{"a":"c"}', '{"a":"c"}'),
+            ('{"a":"c"}', '{"a":["b"]}', '{"a":["b"]}'),
+            ('{"a":{"b":"c"}}', '{"a":{"b":"d","c":null}}', '{"a":{"b":"d"}}'),
+            ('{"a":[{"b":"c"}]}', '{"a":[1]}', '{"a":[1]}'),
+            ('["a","b"]', '["c","d"]', '["c","d"]'),
+            ('{"a":"b"}', '["c"]', '["c"]'),
+            ('{"a":"foo"}', "null", "null"),
+            ('{"a":"foo"}', '"bar"', '"bar"'),
+            ('{"e":null}', '{"a":1}', '{"e":null,"a":1}'),
+            ("[1,2]", '{"a":"b","c":null}', '{"a":"b"}'),
+            ("{}", '{"a":{"bb":{"ccc":null}}}', '{"a":{"bb":{}}}'),
+        ],
+    )
+    def test_the_examples_of_the_standard(self, before: str, change: str, after: str) -> None:
+        assert json_merge(json.loads(before), json.loads(change)) == json.loads(after)
+
+    def test_a_custom_resource_is_merged_and_its_lists_are_replaced(self) -> None:
+        after, found = patch(
+            "- {target: {kind: JobSet}, patch: {spec: {successPolicy: {a: 1}, replicatedJobs: []}}}"
+        )
+        assert found == []
+        assert after[3]["spec"] == {
+            "network": {"subdomain": "fit"},
+            "replicatedJobs": [],
+            "successPolicy": {"a": 1},
+        }
+
+    def test_a_directive_has_no_meaning_there(self) -> None:
+        assert told(
+            "- {target: {kind: JobSet}, patch: {spec: {replicatedJobs: [{$patch: delete}]}}}"
+        ) == [
+            (
+                "11 patch-failed at delete: JobSet fit: $patch has no meaning for"
+                " jobset.x-k8s.io/v1alpha2"
+            )
+        ]
+
+
+def changed(before: Any, operations: str) -> Any:
+    return json_patch(before, yaml.safe_load(operations))
+
+
+class TestJsonPatch:
+    @pytest.mark.parametrize(
+        ("before", "operations", "after"),
+        [  # RFC 6902, appendix A
+            ({"foo": "bar"}, "[{op: add, path: /baz, value: qux}]", {"foo": "bar", "baz": "qux"}),
+            ({"foo": [1, 3]}, "[{op: add, path: /foo/1, value: 2}]", {"foo": [1, 2, 3]}),
+            ({"foo": [1]}, "[{op: add, path: /foo/1, value: 2}]", {"foo": [1, 2]}),
+            ({"a": 1, "b": 2}, "[{op: remove, path: /b}]", {"a": 1}),
+            ({"foo": [1, 2, 3]}, "[{op: remove, path: /foo/1}]", {"foo": [1, 3]}),
+            ({"a": 1, "b": 2}, "[{op: replace, path: /a, value: 3}]", {"a": 3, "b": 2}),
+            ({"foo": [1, 2]}, "[{op: replace, path: /foo/0, value: 3}]", {"foo": [3, 2]}),
+            (
+                {"a": {"b": 1}, "c": {}},
+                "[{op: move, from: /a/b, path: /c/d}]",
+                {"a": {}, "c": {"d": 1}},
+            ),
+            ({"a": [1, 2, 3]}, "[{op: move, from: /a/0, path: /a/2}]", {"a": [2, 3, 1]}),
+            ({"a": 1}, "[{op: move, from: /a, path: /a}]", {"a": 1}),
+            ({"a": [1]}, "[{op: copy, from: /a, path: /b}]", {"a": [1], "b": [1]}),
+            ({"a": 1}, "[{op: test, path: /a, value: 1.0}]", {"a": 1}),
+            ({"a": {"b": [1]}}, "[{op: test, path: /a, value: {b: [1]}}]", {"a": {"b": [1]}}),
+            ({"a": [1]}, "[{op: add, path: /a/-, value: [2]}]", {"a": [1, [2]]}),
+            ({"a": 1}, "[{op: add, path: /b, value: null}]", {"a": 1, "b": None}),
+            ({"/": 9, "~1": 10}, "[{op: test, path: /~01, value: 10}]", {"/": 9, "~1": 10}),
+            (
+                {"a/b": {"m~n": 1}},
+                "[{op: replace, path: /a~1b/m~0n, value: 2}]",
+                {"a/b": {"m~n": 2}},
+            ),
+            ({"": 1}, "[{op: replace, path: /, value: 2}]", {"": 2}),
+            ({"a": 1}, '[{op: replace, path: "", value: {b: 2}}]', {"b": 2}),
+        ],
+    )
+    def test_an_operation(self, before: Any, operations: str, after: Any) -> None:
+        kept = copy.deepcopy(before)
+        assert changed(before, operations) == after
+        assert before == kept
+
+    def test_keys_keep_their_order(self) -> None:
+        assert list(changed({"a": 1, "b": 2}, "[{op: replace, path: /a, value: 3}]")) == ["a", "b"]
+
+    def test_a_copy_is_a_copy(self) -> None:
+        after = changed(
+            {"a": {}}, "[{op: copy, from: /a, path: /b}, {op: add, path: /a/x, value: 1}]"
+        )
+        assert after == {"a": {"x": 1}, "b": {}}
+
+    @pytest.mark.parametrize(
+        ("operations", "message"),
+        [
+            ("[{op: remove, path: /x}]", "operation 1 (remove /x): nothing is at /x"),
+            ("[{op: remove, path: /l/-}]", "operation 1 (remove /l/-): nothing is at /l/-"),
+            (
+                "[{op: replace, path: /l/2, value: 1}]",
+                "operation 1 (replace /l/2): nothing is at /l/2",
+            ),
+            ("[{op: add, path: /l/3, value: 1}]", "operation 1 (add /l/3): nothing is at /l/3"),
+            ("[{op: add, path: /l/01, value: 1}]", "operation 1 (add /l/01): nothing is at /l/01"),
+            ("[{op: add, path: /x/y, value: 1}]", "operation 1 (add /x/y): nothing is at /x"),
+            (
+                "[{op: add, path: /t/y, value: 1}]",
+                "operation 1 (add /t/y): nothing is at /t/y, whose parent is a text",
+            ),
+            ("[{op: add, path: x, value: 1}]", 'operation 1 (add x): "x" does not begin with /'),
+            (
+                "[{op: add, path: /~2, value: 1}]",
+                'operation 1 (add /~2): "/~2" has a ~ that is neither ~0 nor ~1',
+            ),
+            ("[{op: add, path: /x}]", "operation 1 (add /x): add needs value"),
+            ("[{op: copy, path: /x}]", "operation 1 (copy /x): copy needs from"),
+            (
+                "[{op: move, from: /l, path: /l/0}]",
+                "operation 1 (move /l/0): a value cannot move into itself",
+            ),
+            (
+                "[{op: add, path: /x, value: 1}, {op: test, path: /t, value: v}]",
+                "operation 2 (test /t): the test failed: found another text",
+            ),
+            (
+                "[{op: test, path: /b, value: 1}]",
+                "operation 1 (test /b): the test failed: found not that but true or false",
+            ),
+        ],
+    )
+    def test_a_failure_names_the_operation(self, operations: str, message: str) -> None:
+        with pytest.raises(PatchFailed) as failure:
+            changed({"l": [1, 2], "t": "hidden", "b": True}, operations)
+        assert failure.value.message == message
+
+    def test_copies_cannot_blow_an_object_up(self) -> None:
+        doubling = [{"op": "copy", "from": "/a", "path": f"/a/x{index}"} for index in range(60)]
+        with pytest.raises(PatchFailed, match=r"operation .*grows to more than"):
+            json_patch({"a": {"b": 1}}, doubling)
+
+    def test_moves_cannot_bury_an_object(self) -> None:
+        burying: list[dict[str, Any]] = []
+        for _ in range(3000):
+            burying += [
+                {"op": "add", "path": "/b", "value": {}},
+                {"op": "move", "from": "/a", "path": "/b/c"},
+                {"op": "move", "from": "/b", "path": "/a"},
+            ]
+        with pytest.raises(PatchFailed, match="levels"):
+            json_patch({"a": {}}, burying)
+
+    def test_a_failure_stands_at_its_word(self) -> None:
+        text = """
+- target: {kind: JobSet}
+  patch:
+    - {op: add, path: /spec/a, value: 1}
+    - {op: replace, path: /spec/netwrk, value: 1}
+"""
+        assert told(text) == [
+            (
+                "14 patch-failed at /spec/netwrk: JobSet fit: operation 2 (replace /spec/netwrk):"
+                " nothing is at /spec/netwrk"
+            )
+        ]
+        assert patch(text)[1][0].hint == 'did you mean "network"?'
+
+
+TRAINERS = "{kind: Job, role: trainers}"
+REFUSED = {
+    "name": ("{metadata: {name: x}}", "metadata.name may not be changed"),
+    "namespace": ("{metadata: {namespace: x}}", "metadata.namespace may not be set"),
+    "kind": ("{kind: CronJob}", "kind may not be changed"),
+    "api-version": ("{apiVersion: batch/v2}", "apiVersion may not be changed"),
+    "owner": (
+        "{metadata: {ownerReferences: [{uid: x}]}}",
+        "metadata.ownerReferences may not be set",
+    ),
+    "uid": ("{metadata: {uid: x}}", "metadata.uid may not be set"),
+    "version": ("{metadata: {resourceVersion: x}}", "metadata.resourceVersion may not be set"),
+    "generated": ("{metadata: {generateName: x}}", "metadata.generateName may not be set"),
+    "managers": ("{metadata: {managedFields: []}}", "metadata.managedFields may not be set"),
+    "annotation": (
+        "{metadata: {annotations: {paddlespec.io/run: x}}}",
+        'metadata.annotations."paddlespec.io/run" may not be set',
+    ),
+    "suspend": ("{spec: {suspend: true}}", "spec.suspend may not be set"),
+    "selector": ("{spec: {selector: {matchLabels: {a: b}}}}", "spec.selector may not be set"),
+    "service-name": ("{spec: {serviceName: x}}", "spec.serviceName may not be set"),
+    "label": (
+        "{metadata: {labels: {paddlespec.io/role: x}}}",
+        'metadata.labels."paddlespec.io/role" may not be changed',
+    ),
+    "label-removed": (
+        "{metadata: {labels: {app.kubernetes.io/name: null}}}",
+        'metadata.labels."app.kubernetes.io/name" may not be removed',
+    ),
+    "pod-label": (
+        "{spec: {template: {metadata: {labels: {app.kubernetes.io/name: x}}}}}",
+        'spec.template.metadata.labels."app.kubernetes.io/name" may not be changed',
+    ),
+    "pod-label-added": (
+        "{spec: {template: {metadata: {labels: {app.kubernetes.io/part-of: x}}}}}",
+        'spec.template.metadata.labels."app.kubernetes.io/part-of" may not be set',
+    ),
+    "subdomain": (
+        "{spec: {template: {spec: {subdomain: x}}}}",
+        "spec.template.spec.subdomain may not be changed",
+    ),
+    "containers": (
+        "{spec: {template: {spec: {initContainers: [{name: main, image: x}]}}}}",
+        "spec.template.spec.initContainers gets two items with name main",
+    ),
+    "env": (
+        "[{op: add, path: /spec/template/spec/containers/0/env/-, value: {name: A}}]",
+        "spec.template.spec.containers[0].env gets two items with name A",
+    ),
+    "volumes": (
+        "[{op: add, path: /spec/template/spec/volumes/-, value: {name: data}}]",
+        "spec.template.spec.volumes gets two items with name data",
+    ),
+    "mounts": (
+        (
+            "[{op: add, path: /spec/template/spec/containers/0/volumeMounts/-,"
+            " value: {name: x, mountPath: /data}}]"
+        ),
+        "spec.template.spec.containers[0].volumeMounts gets two items with mountPath /data",
+    ),
+    "ports": (
+        (
+            "[{op: add, path: /spec/template/spec/containers/0/ports/-,"
+            " value: {containerPort: 80, protocol: TCP}}]"
+        ),
+        "spec.template.spec.containers[0].ports gets two items with containerPort 80, protocol TCP",
+    ),
+    "port-names": (
+        (
+            "{spec: {template: {spec: {containers: [{name: main, ports:"
+            " [{containerPort: 82, name: one}]}]}}}}"
+        ),
+        "spec.template.spec.containers[0].ports gets two items with name one",
+    ),
+    "labels-lost": (
+        "[{op: replace, path: /metadata/labels, value: none}]",
+        "metadata.labels is a mapping, not a text",
+    ),
+}
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(("change", "message"), REFUSED.values(), ids=REFUSED.keys())
+    def test_a_patch_may_not(self, change: str, message: str) -> None:
+        after, found = patch(f"- {{target: {TRAINERS}, patch: {change}}}")
+        assert after == rendered()
+        assert {each.code for each in found} == {"patch-refused"}
+        assert found[0].message.startswith(f"Job fit-trainers: {message}")
+        assert all(each.span.line == 11 for each in found)
+
+    @pytest.mark.parametrize(
+        ("kind", "change", "message"),
+        [
+            ("Service", "{spec: {selector: {a: b}}}", "Service fit-pservers: spec.selector"),
+            ("JobSet", "{spec: {network: {subdomain: x}}}", "JobSet fit: spec.network.subdomain"),
+        ],
+    )
+    def test_what_ties_other_kinds_stays(self, kind: str, change: str, message: str) -> None:
+        after, found = patch(f"- {{target: {{kind: {kind}}}, patch: {change}}}")
+        assert after == rendered()
+        assert found[0].message.startswith(message)
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            "{metadata: {name: fit-trainers, labels: {paddlespec.io/role: trainers, mine: x}}}",
+            "{spec: {template: {spec: {containers: [{name: side, image: x, env: [{name: A}]}]}}}}",
+            (
+                "[{op: add, path: /spec/template/spec/containers/0/ports/-,"
+                " value: {containerPort: 80, protocol: UDP}}]"
+            ),
+        ],
+        ids=["unchanged-and-own-labels", "sidecar", "same-port-other-protocol"],
+    )
+    def test_a_patch_may(self, change: str) -> None:
+        after, found = patch(f"- {{target: {TRAINERS}, patch: {change}}}")
+        assert found == []
+        assert after != rendered()
+
+    def test_a_refusal_stands_at_its_word(self) -> None:
+        assert told("""
+- target: {kind: Job, role: trainers}
+  patch:
+    metadata:
+      name: other
+      labels:
+        paddlespec.io/role: pservers
+- target: {kind: Job, role: trainers}
+  patch:
+    - {op: add, path: /metadata/annotations, value: {}}
+    - {op: remove, path: /metadata/labels}
+""") == [
+            "14 patch-refused at other: Job fit-trainers: metadata.name may not be changed by a patch",
+            (
+                '16 patch-refused at pservers: Job fit-trainers: metadata.labels."paddlespec.io/role" may not be'
+                " changed by a patch"
+            ),
+            (
+                '20 patch-refused at /metadata/labels: Job fit-trainers: metadata.labels."app.kubernetes.io/name" may'
+                " not be removed by a patch"
+            ),
+            (
+                '20 patch-refused at /metadata/labels: Job fit-trainers: metadata.labels."paddlespec.io/role" may not be'
+                " removed by a patch"
+            ),
+        ]
+
+    def test_the_operation_told_is_the_last_that_changes_the_place(self) -> None:
+        assert told("""
+- target: {kind: JobSet}
+  patch:
+    - {op: replace, path: /metadata, value: {name: other}}
+    - {op: move, from: /metadata/name, path: /spec/name}
+    - {op: test, path: /metadata/name, value: x}
+    - {op: add, path: /spec/a, value: 1}
+""")[0].startswith("15 patch-failed")
+        assert told("""
+- target: {kind: JobSet}
+  patch:
+    - {op: replace, path: /metadata, value: {name: other}}
+    - {op: move, from: /metadata/name, path: /spec/name}
+    - {op: test, path: /metadata, value: {}}
+    - {op: add, path: /spec/a, value: 1}
+""") == ["14 patch-refused at /spec/name: JobSet fit: metadata.name may not be removed by a patch"]
+
+    def test_what_was_rendered_is_not_the_fault_of_a_patch(self) -> None:
+        before = {"spec": {"containers": [{"env": [{"name": "A"}, {"name": "A"}]}]}}
+        after: dict[str, Any] = copy.deepcopy(before)
+        after["spec"]["containers"][0]["image"] = "x"
+        assert list(refusals(before, after)) == []
+        after["spec"]["containers"][0]["env"].append({"name": "B"})
+        assert list(refusals(before, after)) == []
+        after["spec"]["containers"][0]["env"].append({"name": "B"})
+        assert [each.path for each in refusals(before, after)] == [("spec", "containers", 0, "env")]
+
+    def test_only_the_object_that_would_break_stays_unpatched(self) -> None:
+        after, found = patch(
+            "- {target: {kind: Job}, patch: {metadata: {name: fit-trainers}, spec: {ttl: 1}}}"
+        )
+        assert [each.message.split(":")[0] for each in found] == ["Job fit-pservers"]
+        assert [each["spec"].get("ttl") for each in after] == [None, None, 1, None]
+
+
+def test_the_example_of_the_documentation() -> None:
+    after, found = patch(
+        "- {when: {target: kubernetes}, target: {kind: Job, role: trainers},"
+        " patch: {spec: {template: {spec: {priorityClassName: high}}}}}"
+    )
+    assert found == []
+    assert pod(after[2])["priorityClassName"] == "high"
+    assert pod(after[2])["containers"] == pod(rendered()[2])["containers"]
