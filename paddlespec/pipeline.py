@@ -84,11 +84,14 @@ def build(loaded: Loaded, templates: Templates) -> Built:
 def context(loaded: Loaded) -> targets.Context:
     """What the plan of *loaded* depends on besides its job."""
     code = None
-    if loaded.code is not None and loaded.job.spec.package:
+    package = loaded.job.spec.package
+    if loaded.code is not None and loaded.code.files and package:
         from paddlespec.package.archive import archive, digest
+        from paddlespec.package.collect import requirements
 
-        content = archive(loaded.code, loaded.job.spec.package.into)
-        code = targets.Archive(content, digest(content))
+        content = archive(loaded.code, package.into)
+        wanted = requirements(package, loaded.code)
+        code = targets.Archive(content, digest(content), wanted)
     name = loaded.project.name if loaded.project else None
     return targets.Context(loaded.datacenter, name, code)
 
@@ -137,7 +140,7 @@ def _finish(
     found += checks.run(facts, spoiled)
     if checks.readable(spoiled, "spec.target", "spec.mode", "spec.scheduling", "spec.pservers"):
         found += _target_faults(facts)
-    code = _collect(facts, found) if checks.readable(spoiled, "spec.package") else None
+    code = _collect(file, facts, found) if checks.readable(spoiled, "spec.package") else None
     return Loaded(file, whole, job, found, target, datacenter, governing, code)
 
 
@@ -201,16 +204,19 @@ def _target_faults(facts: checks.Facts) -> list[Diagnostic]:
         return [Diagnostic("unknown-target", str(error), span, ("spec", "target"), hint)]
 
 
-def _collect(facts: checks.Facts, found: list[Diagnostic]) -> Collection | None:
+def _collect(file: str, facts: checks.Facts, found: list[Diagnostic]) -> Collection | None:
     """The user's code, where it travels; what is wrong with it is found at its path."""
     package = facts.job.spec.package
-    if package is None or package.path.startswith("/"):
+    if package is None:
         return None
     from paddlespec.package.collect import collect
+    from paddlespec.package.delivery import delivery
 
-    collection = collect(package, facts.folder)
+    travels = not package.path.startswith("/")
+    collection = collect(package, facts.folder, file) if travels else None
+    delivered = delivery(package, collection)
     path: Path = ("spec", "package", "path")
-    span = facts.document.locate(path)
-    for fault in collection.faults:
-        found.append(Diagnostic("package", fault.message, span, path, fault.hint))
+    for fault in (*(collection.faults if collection else ()), *delivered.faults):
+        span = facts.document.locate(path)
+        found.append(Diagnostic("package", fault.message, span, path, fault.hint, fault.severity))
     return collection

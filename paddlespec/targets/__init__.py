@@ -23,10 +23,11 @@ _BUILT_IN = {"kubernetes": "paddlespec.targets.kubernetes"}
 
 
 class Archive(NamedTuple):
-    """The user's code, ready to travel."""
+    """The user's code, ready to travel; `requirements` is its own file of what to install."""
 
     content: bytes
     digest: str
+    requirements: str | None = None
 
 
 class Context(NamedTuple):

@@ -140,8 +140,8 @@ class Replica:
         """What happens before the command, each step in a container of the role's own image."""
         found = []
         if self.delivers:
-            script = f'mkdir -p "$1" && tar -xf {_archive_path} -C "$1"'
-            step = self._step("unpack", ["sh", "-c", script, "unpack", self.job.spec.workdir])
+            command = ["tar", "-xf", _archive_path, "-C", self.job.spec.workdir]
+            step = self._step("unpack", command)
             step["volumeMounts"] = [
                 {"name": _CODE, "mountPath": self.job.spec.workdir},
                 {"name": _ARCHIVE, "mountPath": _archive_path.rpartition("/")[0]},
@@ -206,8 +206,7 @@ class Replica:
             "name": name,
             "image": self.image,
             **({"imagePullPolicy": spec.image_pull_policy} if spec.image_pull_policy else {}),
-            "command": command[:3],
-            **({"args": command[3:]} if command[3:] else {}),
+            "command": command,
             "resources": {
                 "requests": (small := {"cpu": "100m", "memory": "128Mi"}),
                 "limits": small,
@@ -246,8 +245,10 @@ class Replica:
         if package is None:
             return []
         wanted = [shlex.quote(each) for each in package.pip]
-        if package.requirements:
-            path = f"{contract.code_folder(self.job)}/{package.requirements}"
+        code = self.context.code
+        requirements = code.requirements if code else package.requirements
+        if requirements:
+            path = f"{contract.code_folder(self.job)}/{requirements}"
             wanted = ["-r", shlex.quote(path), *wanted]
         if not wanted:
             return []
