@@ -1,0 +1,259 @@
+"""
+One walk through a package: what every name in it is, and whether it travels.
+
+Links are followed inside of the package only, so that a clone on another machine gives the same
+files, and what cannot travel is told instead of left out.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from typing import NamedTuple
+
+from paddlespec.package import PackageFault, ignore
+
+MOST_FILES = 20_000
+_MOST_PATTERN_BYTES = 1_048_576
+_NOT_CODE = (".gitignore", ".paddleignore", ".paddlespec.yaml")
+
+
+class File(NamedTuple):
+    """A file that travels: its path in the package, and where its content is read."""
+
+    path: str
+    source: str
+    size: int
+    executable: bool
+
+
+class _Folder(NamedTuple):
+    """A folder on the way: its path ends in a slash, or is empty at the top."""
+
+    path: str
+    real: str
+    parent: _Folder | None
+    git: tuple[ignore.Rules, ...]
+    own: tuple[ignore.Rules, ...]
+
+    def is_below(self, real: str) -> bool:
+        """Whether the way here came through *real*."""
+        folder: _Folder | None = self
+        while folder and folder.real != real:
+            folder = folder.parent
+        return folder is not None
+
+
+class Walk:
+    """One walk through a package; `above` is the way to it from the top of the repository."""
+
+    def __init__(self, root: str, spec: str | None) -> None:
+        self.root = root
+        self.spec = spec
+        self.files: list[File] = []
+        self.faults: list[PackageFault] = []
+        self.is_over = False
+        self.above = ""
+        self._excluded: tuple[ignore.Rules, ...] = ()
+
+    def exclude(self, patterns: list[str]) -> None:
+        """Leave out what *patterns* match, whatever the ignore files say."""
+        rules, refused = ignore.parse(patterns)
+        for each in refused:
+            self._fault(f'exclude "{each}" is not a pattern', "it is a line as in .gitignore")
+        self._excluded = (rules,) if rules.patterns else ()
+
+    def run(self) -> None:
+        folders = [self._top()]
+        seen = 0
+        while folders and not self.is_over:
+            folder = folders.pop()
+            seen += 1
+            folders += self._enter(folder)
+            # Links to folders can multiply a few of them to more than anyone can walk.
+            if len(self.files) > MOST_FILES or seen > MOST_FILES:
+                self.is_over = True
+                self._too_many()
+
+    def _top(self) -> _Folder:
+        top = _Folder("", self.root, None, (), ())
+        folder, above = self.root, []
+        while not os.path.lexists(os.path.join(folder, ".git")):
+            parent = os.path.dirname(folder)
+            if parent == folder:
+                return top
+            above.append(folder)
+            folder = parent
+        for name in map(os.path.basename, reversed(above)):
+            names = {".gitignore", ".paddleignore"}
+            top = self._with_rules(top._replace(real=folder), names, len(self.above))
+            folder = os.path.join(folder, name)
+            self.above += f"{_utf8(name) or name}/"
+        return top._replace(real=self.root)
+
+    def _enter(self, folder: _Folder) -> list[_Folder]:
+        """Take the files of *folder*; the folders in it."""
+        try:
+            with os.scandir(folder.real) as listing:
+                entries = sorted(listing, key=lambda entry: entry.name)
+        except OSError as error:
+            self._fault(f"{shown(folder.path)} cannot be read: {reason(error)}")
+            return []
+        names = {each.name for each in entries}
+        folder = self._with_rules(folder, names, len(self.above) + len(folder.path))
+        found = []
+        for entry in entries:
+            if entry.name != ".git":
+                inner = self._take(folder, entry)
+                if inner:
+                    found.append(inner)
+                if len(self.files) > MOST_FILES:
+                    break
+        return found
+
+    def _take(self, folder: _Folder, entry: os.DirEntry[str]) -> _Folder | None:
+        """Take the file that *entry* is, or the folder to enter."""
+        name = _utf8(entry.name)
+        path = folder.path + (entry.name if name is None else name)
+        try:
+            is_folder = entry.is_dir()
+        except OSError:
+            is_folder = False
+        if self._stays_behind(folder, path, entry, is_folder=is_folder):
+            return None
+        if name is None:
+            self._fault(f"{shown(path)} has a name that is not UTF-8", "rename it, or ignore it")
+            return None
+        real = entry.path
+        if entry.is_symlink():
+            linked = self._follow(path, entry.path)
+            if linked is None:
+                return None
+            real = linked
+        if is_folder:
+            if entry.is_symlink() and folder.is_below(real):
+                self._fault(f"{shown(path)} links to a folder that it is in", "ignore it")
+                return None
+            return _Folder(f"{path}/", real, folder, folder.git, folder.own)
+        self._add(path, real)
+        return None
+
+    def _stays_behind(
+        self, folder: _Folder, path: str, entry: os.DirEntry[str], *, is_folder: bool
+    ) -> bool:
+        whole = self.above + path
+        for stack, seen in (self._excluded, path), (folder.own, whole), (folder.git, whole):
+            verdict = ignore.decide(stack, seen, is_folder=is_folder)
+            if verdict is not None:
+                return verdict
+        name = entry.name
+        if is_folder:
+            return name == "__pycache__"
+        if name.endswith(".pyc") or name in _NOT_CODE:
+            return True
+        if name.startswith("paddlejob") and name.endswith((".yaml", ".yml")):
+            return True
+        return entry.path == self.spec
+
+    def _follow(self, path: str, link: str) -> str | None:
+        """What a link inside of the package stands for; nothing when it may not travel."""
+        try:
+            target = os.path.realpath(link, strict=True)
+        except OSError as error:
+            broken = error.errno == errno.ENOENT
+            what = "links to nothing" if broken else f"cannot be followed: {reason(error)}"
+            self._fault(f"{shown(path)} {what}", "repair or ignore the link")
+            return None
+        if not _is_in(target, self.root):
+            hint = "copy it into the package, ignore the link, or mount what it links to"
+            self._fault(f"{shown(path)} links out of the package", hint)
+            return None
+        if ".git" in os.path.relpath(target, self.root).split(os.sep):
+            self._fault(f"{shown(path)} links into .git, which never travels", "ignore the link")
+            return None
+        return target
+
+    def _add(self, path: str, real: str) -> None:
+        try:
+            status = os.stat(real)
+            if not stat.S_ISREG(status.st_mode):
+                self._fault(f"{shown(path)} is {_kind(status.st_mode)}, not a file", "ignore it")
+                return
+            os.close(os.open(real, os.O_RDONLY))
+        except OSError as error:
+            self._fault(f"{shown(path)} cannot be read: {reason(error)}")
+            return
+        executable = os.name != "nt" and bool(status.st_mode & stat.S_IXUSR)
+        self.files.append(File(path, real, status.st_size, executable))
+
+    def _with_rules(self, folder: _Folder, names: set[str], cut: int) -> _Folder:
+        """*folder* with the rules of the ignore files in it, where *names* has them."""
+        if ".gitignore" in names:
+            folder = folder._replace(git=folder.git + self._rules(folder, ".gitignore", cut))
+        if ".paddleignore" in names:
+            folder = folder._replace(own=folder.own + self._rules(folder, ".paddleignore", cut))
+        return folder
+
+    def _rules(self, folder: _Folder, name: str, cut: int) -> tuple[ignore.Rules, ...]:
+        path = os.path.join(folder.real, name)
+        told = shown(os.path.relpath(path, self.root).replace(os.sep, "/"))
+        try:
+            if not os.path.isfile(path):
+                return ()
+            with open(path, "rb") as file:
+                content = file.read(_MOST_PATTERN_BYTES + 1)
+        except OSError as error:
+            self._fault(f"{told} cannot be read: {reason(error)}")
+            return ()
+        if len(content) > _MOST_PATTERN_BYTES:
+            self._fault(f"{told} is larger than 1 MiB")
+            return ()
+        lines = content.decode("utf-8-sig", "surrogateescape").split("\n")
+        rules, refused = ignore.parse(lines, cut)
+        for each in refused:
+            self._fault(f'{told}: "{shown(each)}" is not a pattern')
+        return (rules,) if rules.patterns else ()
+
+    def _too_many(self) -> None:
+        counts: dict[str, int] = {}
+        for each in self.files:
+            top = each.path.partition("/")[0] + "/" if "/" in each.path else "the folder itself"
+            counts[top] = counts.get(top, 0) + 1
+        most = max(counts, key=lambda top: counts[top], default="folders")
+        hint = f"most are in {shown(most)}: leave out what the job does not need in .paddleignore"
+        self._fault(f"the package has more than {MOST_FILES:,} files or folders", hint)
+
+    def _fault(self, message: str, hint: str | None = None) -> None:
+        self.faults.append(PackageFault(message, hint))
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def _utf8(name: str) -> str | None:
+    """*name* as text whatever the locale calls its bytes; nothing when they are not UTF-8."""
+    try:
+        return os.fsencode(name).decode("utf-8")
+    except UnicodeError:
+        return None
+
+
+def shown(name: str) -> str:
+    """*name* on one line, and printable."""
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in name)
+
+
+def reason(error: Exception) -> str:
+    return (getattr(error, "strerror", None) or str(error)).lower()
+
+
+def _kind(mode: int) -> str:
+    kinds = {
+        stat.S_IFSOCK: "a socket",
+        stat.S_IFIFO: "a pipe",
+        stat.S_IFBLK: "a device",
+        stat.S_IFCHR: "a device",
+    }
+    return kinds.get(stat.S_IFMT(mode), "something else")
