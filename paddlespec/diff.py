@@ -1,0 +1,202 @@
+"""
+What would change: manifests against manifests, and how each change can be made.
+
+Pure: two lists in, changes out. Whether a field can change in place is decided by our own table
+over the paths that differ, never by what a server says of them.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from paddlespec.manifest import Identity, Manifest, identity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from paddlespec.diagnostic import Path
+
+
+class Effect(Enum):
+    """What it takes to change a field, least first."""
+
+    in_place = "in place"
+    suspended = "while suspended"
+    replacement = "by replacement"
+
+
+class Operation(Enum):
+    """What happens to one object."""
+
+    keep = "keep"
+    create = "create"
+    change = "change"
+    replace = "replace"
+    delete = "delete"
+
+
+class Missing(Enum):
+    """Where a value would be, there is none; `null` is a value."""
+
+    missing = "missing"
+
+
+MISSING = Missing.missing
+
+
+class FieldChange(NamedTuple):
+    """One field that differs; list items that have names are addressed by them."""
+
+    path: Path
+    before: Any
+    after: Any
+    effect: Effect
+
+
+class Change(NamedTuple):
+    """One object before and after; everything else follows from these two."""
+
+    before: Manifest | None
+    after: Manifest | None
+
+    @property
+    def identity(self) -> Identity:
+        """The object that this is about."""
+        manifest = self.after or self.before
+        assert manifest is not None
+        return identity(manifest)
+
+    @property
+    def fields(self) -> list[FieldChange]:
+        """Every field that differs, when the object is there before and after."""
+        if self.before is None or self.after is None:
+            return []
+        return [
+            FieldChange(path, old, new, effect(self.after["kind"], path))
+            for path, old, new in differences(self.before, self.after)
+        ]
+
+    @property
+    def operation(self) -> Operation:
+        """What happens to the object."""
+        if self.before is None:
+            return Operation.create
+        if self.after is None:
+            return Operation.delete
+        fields = self.fields
+        if any(each.effect is Effect.replacement for each in fields):
+            return Operation.replace
+        return Operation.change if fields else Operation.keep
+
+
+def diff(before: Iterable[Manifest], after: Iterable[Manifest]) -> list[Change]:
+    """
+    What turns *before* into *after*, in the order of *after*; what goes comes last.
+
+    Laws: `diff(a, a)` only keeps; the `after` of all changes that have one is the second argument.
+    """
+    known = {identity(each): each for each in before}
+    changes = [Change(known.pop(identity(each), None), each) for each in after]
+    return [*changes, *(Change(each, None) for each in known.values())]
+
+
+def differences(before: Any, after: Any, path: Path = ()) -> Iterator[tuple[Path, Any, Any]]:
+    """The deepest places at which two values differ."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in [*before, *(each for each in after if each not in before)]:
+            yield from differences(before.get(key, MISSING), after.get(key, MISSING), (*path, key))
+    elif isinstance(before, list) and isinstance(after, list):
+        yield from _list_differences(before, after, path)
+    elif before != after or type(before) is not type(after):
+        yield path, before, after
+
+
+def _list_differences(
+    before: list[Any], after: list[Any], path: Path
+) -> Iterator[tuple[Path, Any, Any]]:
+    old, new = _named(before), _named(after)
+    if old is None or new is None:
+        for index in range(max(len(before), len(after))):
+            yield from differences(
+                before[index] if index < len(before) else MISSING,
+                after[index] if index < len(after) else MISSING,
+                (*path, index),
+            )
+        return
+    found = list(differences(old, new, path))
+    yield from found
+    # `$(VAR)` sees only what stands before it: the order of a list is a value too.
+    if not found and list(old) != list(new):
+        yield path, list(old), list(new)
+
+
+def _named(items: list[Any]) -> dict[str, Any] | None:
+    """The items by their names, when all have distinct ones."""
+    named: dict[str, Any] = {}
+    for each in items:
+        name = each.get("name") if isinstance(each, dict) else None
+        if not isinstance(name, str) or name in named:
+            return None
+        named[name] = each
+    return named
+
+
+_ANY = "*"
+_POD = ("spec", "template", "spec")
+_IN_PLACE: dict[str, tuple[tuple[str, ...], ...]] = {
+    "ConfigMap": (),  # ours are immutable
+    "Job": (
+        ("spec", "parallelism"),
+        ("spec", "backoffLimit"),
+        ("spec", "activeDeadlineSeconds"),
+        ("spec", "ttlSecondsAfterFinished"),
+        ("spec", "podReplacementPolicy"),
+        ("spec", "suspend"),
+    ),
+    "StatefulSet": (
+        ("spec", "replicas"),
+        ("spec", "ordinals"),
+        ("spec", "template"),
+        ("spec", "updateStrategy"),
+        ("spec", "revisionHistoryLimit"),
+        ("spec", "persistentVolumeClaimRetentionPolicy"),
+        ("spec", "minReadySeconds"),
+    ),
+    "Service": (("spec", "selector"), ("spec", "ports"), ("spec", "publishNotReadyAddresses")),
+    "PersistentVolumeClaim": (("spec", "resources", "requests"),),
+    "PodGroup": (("spec",),),
+}
+_SUSPENDED: dict[str, tuple[tuple[str, ...], ...]] = {
+    "Job": (
+        ("spec", "template", "metadata", "labels"),
+        ("spec", "template", "metadata", "annotations"),
+        (*_POD, "nodeSelector"),
+        (*_POD, "tolerations"),
+        (*_POD, "affinity"),
+        (*_POD, "schedulingGates"),
+        (*_POD, "containers", _ANY, "resources"),
+        (*_POD, "initContainers", _ANY, "resources"),
+    ),
+}
+
+
+def effect(kind: str, path: Path) -> Effect:
+    """
+    What it takes to change the field at *path* of a *kind*.
+
+    As API server 1.36 takes it; a kind that it does not build in is changed in place, since its
+    controller has the say.
+    """
+    if path[:1] == ("metadata",) or kind not in _IN_PLACE:
+        return Effect.in_place
+    if _covers(_IN_PLACE[kind], path):
+        return Effect.in_place
+    return Effect.suspended if _covers(_SUSPENDED.get(kind, ()), path) else Effect.replacement
+
+
+def _covers(table: tuple[tuple[str, ...], ...], path: Path) -> bool:
+    return any(
+        len(path) >= len(row) and all(want in (_ANY, part) for want, part in zip(row, path))
+        for row in table
+    )
