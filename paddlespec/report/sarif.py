@@ -1,0 +1,85 @@
+"""Findings as SARIF 2.1.0, for code scanning services and editors."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from paddlespec import __version__
+from paddlespec.diagnostic import dotted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paddlespec.diagnostic import Diagnostic
+
+Json = dict[str, Any]
+
+
+def diagnostics(found: Sequence[Diagnostic]) -> str:
+    """One run with every finding; its rules are the codes that occur."""
+    codes = sorted({each.code for each in found})
+    seen: dict[str, int] = {}
+    run = {
+        "tool": {
+            "driver": {
+                "name": "paddlespec",
+                "version": __version__,
+                "informationUri": "https://paddlespec.io",
+                "rules": [
+                    {"id": code, "shortDescription": {"text": code.replace("-", " ")}}
+                    for code in codes
+                ],
+            }
+        },
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(each, codes.index(each.code), seen) for each in found],
+    }
+    log = {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [run],
+    }
+    return json.dumps(log, indent=2) + "\n"
+
+
+def _result(diagnostic: Diagnostic, rule: int, seen: dict[str, int]) -> Json:
+    text = f"{diagnostic.message}. {diagnostic.hint}" if diagnostic.hint else diagnostic.message
+    return {
+        "ruleId": diagnostic.code,
+        "ruleIndex": rule,
+        "level": diagnostic.severity.value,
+        "message": {"text": text},
+        "locations": [_location(diagnostic)],
+        "partialFingerprints": {"paddlespec/v1": _fingerprint(diagnostic, seen)},
+    }
+
+
+def _location(diagnostic: Diagnostic) -> Json:
+    span = diagnostic.span
+    found: Json = {}
+    if span.file.startswith("--"):
+        found["message"] = {"text": span.file}
+    else:
+        uri = quote(span.file.replace("\\", "/"), errors="surrogateescape")
+        found["physicalLocation"] = {"artifactLocation": {"uri": uri}}
+        if span.line:
+            found["physicalLocation"]["region"] = {
+                "startLine": span.line,
+                "startColumn": span.column,
+                "endColumn": span.end_column,
+            }
+    if diagnostic.path:
+        found["logicalLocations"] = [{"fullyQualifiedName": dotted(diagnostic.path)}]
+    return found
+
+
+def _fingerprint(diagnostic: Diagnostic, seen: dict[str, int]) -> str:
+    """What stays the same while lines move; equal findings of one file are numbered."""
+    parts = [diagnostic.code, diagnostic.span.file, dotted(diagnostic.path), diagnostic.message]
+    key = "\0".join(parts)
+    seen[key] = seen.get(key, 0) + 1
+    text = f"{key}\0{seen[key]}"
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

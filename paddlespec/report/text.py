@@ -1,0 +1,78 @@
+"""Findings for people: one line each, and on a terminal the line of the spec beneath it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paddlespec.report.mask import told
+from paddlespec.report.width import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from paddlespec.diagnostic import Diagnostic
+    from paddlespec.report.excerpt import Excerpts
+
+_BOLD, _DIM, _CYAN, _OFF = "\x1b[1m", "\x1b[2m", "\x1b[36m", "\x1b[0m"
+_COLORS = {"error": "\x1b[1;31m", "warning": "\x1b[1;33m"}
+
+
+def diagnostics(
+    found: Sequence[Diagnostic],
+    texts: Mapping[str, str],
+    *,
+    color: bool,
+    excerpts: bool | None = None,
+) -> str:
+    """
+    *found* as text, without excerpts exactly one line per finding.
+
+    *texts* are the sources by their names; *excerpts* shows their lines and the hints, which is
+    what people at a terminal get.
+    """
+    sources: Excerpts | None = None
+    if color if excerpts is None else excerpts:
+        from paddlespec.report.excerpt import Excerpts
+
+        sources = Excerpts(texts, found)
+    blocks = [_block(told(each), sources, color=color) for each in found]
+    return "".join(f"{line}\n" for block in blocks for line in block)
+
+
+def verdict(jobs: int, found: Sequence[Diagnostic]) -> str:
+    """What `validate` ends with: "3 specs, 2 errors, 1 warning", "1 spec is valid"."""
+    errors = sum(each.is_error for each in found)
+    warnings = len(found) - errors
+    parts = [_count(jobs, "spec")]
+    if not errors and jobs:
+        parts[0] += " is valid" if jobs == 1 else " are valid"
+    parts += [_count(errors, "error")] if errors else []
+    parts += [_count(warnings, "warning")] if warnings else []
+    return ", ".join(parts)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _block(diagnostic: Diagnostic, sources: Excerpts | None, *, color: bool) -> list[str]:
+    lines = [_colored(diagnostic) if color else visible(str(diagnostic))]
+    if sources:
+        gutter, line, marker = sources.of(diagnostic) or ("", "", "")
+        if line:
+            blank = " " * len(gutter)
+            dim, red, off = (_DIM, _COLORS[diagnostic.severity.value], _OFF) if color else ("",) * 3
+            lines.append(f"{dim}{gutter} |{off} {line}".rstrip())
+            lines.append(f"{dim}{blank} |{off} {red}{marker}{off}")
+        if diagnostic.hint:
+            label = f"{_CYAN}hint:{_OFF}" if color else "hint:"
+            lines.append(f"  {label} {visible(diagnostic.hint)}")
+    return lines
+
+
+def _colored(diagnostic: Diagnostic) -> str:
+    severity = diagnostic.severity.value
+    return (
+        f"{_BOLD}{visible(str(diagnostic.span))}:{_OFF} {_COLORS[severity]}{severity}:{_OFF} "
+        f"{_BOLD}{visible(diagnostic.message)}{_OFF} {_DIM}[{diagnostic.code}]{_OFF}"
+    )
