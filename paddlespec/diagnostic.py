@@ -72,11 +72,17 @@ def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     Sort by place and drop repeats.
 
     Two gates may find one fault (an overlay alone, and again in the merged document), so findings
-    with the same code at the same place are one.
+    that say the same of the same place are one. The last part of the path tells apart what is
+    missing from one mapping; the rest of it, which may begin the message, differs between a layer
+    and the whole.
     """
     unique: dict[tuple[object, ...], Diagnostic] = {}
     for each in diagnostics:
-        unique.setdefault((each.span, each.code, each.path if not each.span.line else ()), each)
+        path = each.path[-1:] if each.span.line else each.path
+        said = each.message.removeprefix(f"{dotted(each.path)}: ")
+        if each.code == "missing-key":
+            said = ""
+        unique.setdefault((each.span, each.code, path, said), each)
     return sorted(unique.values(), key=lambda each: (each.span, each.code, each.message))
 
 
