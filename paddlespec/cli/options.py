@@ -57,3 +57,8 @@ Kubeconfig = Annotated[
 ]
 NoColor = Annotated[bool, typer.Option("--no-color", help="Plain text, also on a terminal.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Only errors.")]
+Timeout = Annotated[
+    str | None,
+    typer.Option("--timeout", metavar="DURATION", help="Give up after this long, such as 5m."),
+]
+Yes = Annotated[bool, typer.Option("-y", "--yes", help="Do not ask.")]

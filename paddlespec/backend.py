@@ -1,0 +1,112 @@
+"""
+Backends: what makes manifests run, and the values in which it tells what happened.
+
+Only backends have effects. They raise `OperationFailed` and its kinds, whose messages are for
+people and hold no value of the user's environment.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from paddlespec.manifest import Manifest
+
+
+class OperationFailed(Exception):
+    """A cluster, a network or a process refused or failed."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message, self.hint = message, hint
+
+
+class JobFailed(OperationFailed):
+    """The job itself ended in failure."""
+
+
+class TimeRanOut(OperationFailed):
+    """What was waited for did not happen in time."""
+
+
+class NotFound(OperationFailed):
+    """No job of that name is there."""
+
+
+class Mode(str, Enum):
+    """How far an apply goes."""
+
+    none = "none"
+    client = "client"
+    server = "server"
+
+
+class Until(str, Enum):
+    """How long an apply waits."""
+
+    created = "created"
+    ready = "ready"
+    complete = "complete"
+
+
+class Work(NamedTuple):
+    """A job that is to run, as rendered; its objects all live in one namespace."""
+
+    name: str
+    manifests: list[Manifest]
+
+
+class Run(NamedTuple):
+    """A job as it was applied; `uid` tells this run from another one of the same name."""
+
+    work: Work
+    namespace: str
+    uid: str | None
+
+
+class Event(NamedTuple):
+    """Something that happened to an object, in the past tense, or a note about the whole job."""
+
+    verb: str
+    subject: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.subject} {self.verb}" if self.subject else self.verb
+
+
+class Progress(NamedTuple):
+    """How far something is: over or not, well or not, and in words."""
+
+    done: bool
+    ok: bool
+    message: str
+
+
+class Contents(NamedTuple):
+    """What a job consists of at the moment, for a person who is about to end it."""
+
+    objects: int
+    replicas: dict[str, int]
+    since: str | None
+
+
+class Backend(Protocol):
+    """Where jobs run."""
+
+    def apply(self, work: Work, mode: Mode, tell: Callable[[Event], None]) -> Run:
+        """Make it so; what is already so is not disturbed."""
+
+    def look(self, run: Run, until: Until) -> Progress:
+        """How far *run* is on its way; raises `JobFailed` as soon as it cannot get there."""
+
+    def contents(self, name: str) -> Contents:
+        """What there is of the job *name*; raises `NotFound`."""
+
+    def remove(self, name: str, tell: Callable[[Event], None], *, claims: bool) -> None:
+        """Ask for the end of everything that *contents* found."""
+
+    def remaining(self, name: str, *, claims: bool) -> Progress:
+        """Whether anything is left of a job that was removed."""

@@ -1,0 +1,76 @@
+"""Kubernetes as a backend."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paddlespec.cluster import remove, watch
+from paddlespec.cluster.client import Client
+from paddlespec.cluster.connection import resolve
+from paddlespec.cluster.start import Start
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from paddlespec.backend import Contents, Event, Mode, Progress, Run, Until, Work
+    from paddlespec.manifest import Manifest
+
+
+class Engine:
+    """The operations on one cluster; made by `open_engine`."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.sent: list[Manifest] = []
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of objects that name none."""
+        return self.client.namespace
+
+    def until(self, deadline: float | None) -> None:
+        """From now on, give up when the monotonic clock shows *deadline*."""
+        self.client.deadline = deadline
+
+    def pause(self, seconds: float) -> None:
+        """Wait a moment; raises `TimeRanOut` at the deadline."""
+        self.client.pause(seconds)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.client.close()
+
+    # A run record, a lease and the plan belong around `Start`: diff, record the intent, hold the
+    # lease while writing, record the UID.
+    def apply(self, work: Work, mode: Mode, tell: Callable[[Event], None]) -> Run:
+        """Make it so; what is already so is not disturbed."""
+        start = Start(self.client, work, mode, tell)
+        run = start()
+        self.sent = start.sent
+        return run
+
+    def look(self, run: Run, until: Until) -> Progress:
+        """How far *run* is on its way."""
+        return watch.look(self.client, run, until)
+
+    def contents(self, name: str) -> Contents:
+        """What there is of the job *name*."""
+        return remove.contents(self.client, name)
+
+    def remove(self, name: str, tell: Callable[[Event], None], *, claims: bool) -> None:
+        """Ask for the end of everything of a job."""
+        remove.remove(self.client, name, tell, claims=claims)
+
+    def remaining(self, name: str, *, claims: bool) -> Progress:
+        """Whether anything is left of it."""
+        return remove.remaining(self.client, name, claims=claims)
+
+
+def open_engine(
+    kubeconfig: str | None = None,
+    context: str | None = None,
+    namespace: str | None = None,
+    preferred: str | None = None,
+) -> Engine:
+    """The backend on the cluster that kubectl would talk to; nothing is sent yet."""
+    return Engine(Client(resolve(kubeconfig, context, namespace, preferred)))

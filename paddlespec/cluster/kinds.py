@@ -1,0 +1,45 @@
+"""Where the API server keeps the objects of each kind that we render."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+POD_GROUP = ("scheduling.volcano.sh/v1beta1", "PodGroup")
+
+_KNOWN = {
+    ("v1", "ConfigMap"): "configmaps",
+    ("v1", "Event"): "events",
+    ("v1", "PersistentVolumeClaim"): "persistentvolumeclaims",
+    ("v1", "Pod"): "pods",
+    ("v1", "Secret"): "secrets",
+    ("v1", "Service"): "services",
+    ("apps/v1", "StatefulSet"): "statefulsets",
+    ("batch/v1", "Job"): "jobs",
+    POD_GROUP: "podgroups",
+}
+
+
+class Resource(NamedTuple):
+    """What the paths of a kind are made of."""
+
+    api_version: str
+    kind: str
+    plural: str
+    namespaced: bool = True
+
+    def path(self, namespace: str | None, name: str | None = None) -> str:
+        """The path of one object, or of all of them."""
+        parts = [group_path(self.api_version)]
+        parts += ["namespaces", namespace] if self.namespaced and namespace else []
+        return "/".join([*parts, self.plural, *([name] if name else [])])
+
+
+def group_path(api_version: str) -> str:
+    """The path of a group version."""
+    return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
+
+
+def known(api_version: str, kind: str) -> Resource | None:
+    """The resource of a kind of our own; others are asked for."""
+    plural = _KNOWN.get((api_version, kind))
+    return Resource(api_version, kind, plural) if plural else None

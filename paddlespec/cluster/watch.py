@@ -1,0 +1,184 @@
+"""Looking at a run until it is where it should be, or cannot get there any more."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from paddlespec.backend import JobFailed, OperationFailed, Progress, Until
+from paddlespec.cluster import readiness
+from paddlespec.cluster.refusal import Refused
+from paddlespec.cluster.start import is_owner
+from paddlespec.manifest import JOB_LABEL, ROLE_LABEL, identity, role
+
+if TYPE_CHECKING:
+    from paddlespec.backend import Run
+    from paddlespec.cluster.client import Client
+    from paddlespec.manifest import Manifest
+
+_LOG_LINES = 10
+# The parts of an event's text that name an object; the rest may quote the pod.
+_KNOWN_REASONS = re.compile(
+    r"exceeded quota: [a-z0-9.-]*[a-z0-9]|no PriorityClass with name [a-z0-9.-]*[a-z0-9]"
+)
+
+
+class Live(NamedTuple):
+    """What there is of a run: Jobs and StatefulSets by name, pods by role."""
+
+    workloads: dict[tuple[str, str], Manifest]
+    pods: dict[str, list[Manifest]]
+
+
+def look(client: Client, run: Run, until: Until) -> Progress:
+    """How far *run* is; raises `JobFailed` as soon as it cannot get further."""
+    owner = next((each for each in run.work.manifests if is_owner(each)), None)
+    if owner is None:
+        return Progress(True, True, "applied; what it becomes is not ours to tell")
+    live = _live(client, run)
+    trainers = live.workloads.get(("Job", owner["metadata"]["name"]))
+    if trainers is None or trainers["metadata"]["uid"] != run.uid:
+        raise OperationFailed(
+            f"{identity(owner)} is gone: somebody deleted it, or its time to keep was over",
+            None,
+        )
+    progress = readiness.job(trainers)
+    if not progress.ok:
+        raise _failure(client, run, live, trainers, progress.message)
+    if progress.done:
+        if until is Until.complete and _stop_pservers(client, run, live):
+            return progress._replace(message=f"{progress.message}, pservers stopped")
+        return progress
+    _check_pservers(client, run, live, trainers)
+    return _roles(client, run, live, until, trainers, progress)
+
+
+def _live(client: Client, run: Run) -> Live:
+    selector = f"{JOB_LABEL}={run.work.name}"
+    kinds = {
+        (each["apiVersion"], each["kind"])
+        for each in run.work.manifests
+        if each["kind"] in ("Job", "StatefulSet")
+    }
+    found = {
+        (kind, each["metadata"]["name"]): each
+        for version, kind in sorted(kinds)
+        for each in client.find(version, kind, run.namespace, selector)
+    }
+    pods: dict[str, list[Manifest]] = {}
+    for each in client.find("v1", "Pod", run.namespace, selector):
+        pods.setdefault(role(each) or "", []).append(each)
+    return Live(found, pods)
+
+
+def _roles(
+    client: Client, run: Run, live: Live, until: Until, trainers: Manifest, progress: Progress
+) -> Progress:
+    """How many replicas of each role run, and what keeps the others."""
+    told, here = [], True
+    for manifest in run.work.manifests:
+        name = role(manifest)
+        if name is None or manifest["kind"] not in ("Job", "StatefulSet"):
+            continue
+        wanted = manifest["spec"].get("parallelism", manifest["spec"].get("replicas", 1))
+        pods = [each for each in live.pods.get(name, ()) if not readiness.is_going(each)]
+        looks = [readiness.pod(each) for each in pods]
+        ready = sum(each.done and each.ok for each in looks)
+        here = here and ready >= wanted
+        hindered = [each.message for each in looks if not each.done and not each.ok]
+        if not hindered and len(pods) < wanted and not trainers["spec"].get("suspend"):
+            hindered = _refused_pods(client, run, manifest, live)
+        why = f" ({hindered[0]})" if hindered else ""
+        ended = sum(each.message == "ended" for each in looks)
+        over = f", {ended} ended" if ended else ""
+        told.append(f"{name} {ready - ended}/{wanted} running{over}{why}")
+    if trainers["spec"].get("suspend"):
+        return Progress(False, True, progress.message)
+    finishing = [progress.message] if progress.message == "finishing" else []
+    message = ", ".join([*told, *finishing])
+    return Progress(here and until is Until.ready, True, message)
+
+
+def _refused_pods(client: Client, run: Run, manifest: Manifest, live: Live) -> list[str]:
+    """Why a Job has fewer pods than it wants: no condition says so, only events do."""
+    workload = live.workloads.get((manifest["kind"], manifest["metadata"]["name"]))
+    if workload is None:
+        return []
+    fields = f"involvedObject.uid={workload['metadata']['uid']},reason=FailedCreate"
+    try:
+        events = client.find("v1", "Event", run.namespace, fields=fields)
+    except Refused:
+        return []
+    if not events:
+        return []
+    last = max(events, key=lambda each: each.get("lastTimestamp") or "")
+    known = _KNOWN_REASONS.search(str(last.get("message") or ""))
+    return [f"pods cannot be created: {known[0] if known else 'see the events of the Job'}"]
+
+
+def _check_pservers(client: Client, run: Run, live: Live, trainers: Manifest) -> None:
+    """A lost pserver loses the model, and the trainers would not tell."""
+    if trainers["spec"].get("suspend"):
+        return
+    for manifest in run.work.manifests:
+        if role(manifest) != "pservers" or manifest["kind"] not in ("Job", "StatefulSet"):
+            continue
+        found = live.workloads.get((manifest["kind"], manifest["metadata"]["name"]))
+        if found is None:
+            raise JobFailed(f"{identity(manifest)} is gone while the trainers run")
+        if manifest["kind"] == "Job" and not (progress := readiness.job(found)).ok:
+            raise _failure(client, run, live, found, progress.message)
+
+
+def _stop_pservers(client: Client, run: Run, live: Live) -> bool:
+    """End the pservers of a complete run; their objects stay, to be looked at."""
+    rendered = {(each["kind"], each["metadata"]["name"]) for each in run.work.manifests}
+    stopped = False
+    for (kind, name), found in live.workloads.items():
+        field, value = ("suspend", True) if kind == "Job" else ("replicas", 0)
+        over = kind == "Job" and readiness.job(found).done
+        own = role(found) == "pservers" and (kind, name) in rendered
+        if not own or over or found["spec"].get(field) == value or readiness.is_going(found):
+            continue
+        target = identity(found)._replace(namespace=run.namespace)
+        try:
+            client.replace_value(found, target, f"/spec/{field}", value)
+        except Refused as error:
+            # Gone already, or another run's by now.
+            if error.refusal.status not in (404, 422):
+                raise
+        stopped = True
+    return stopped
+
+
+def _failure(
+    client: Client, run: Run, live: Live, workload: Manifest, message: str
+) -> OperationFailed:
+    """The end of a run: why, the replica that failed first, and what it wrote last."""
+    name = identity(workload)
+    if readiness.is_going(workload) and message == "is being deleted":
+        return OperationFailed(f"{name} is being deleted by somebody")
+    uid = workload["metadata"]["uid"]
+    own = [
+        (min(each[0] for each in ends), pod)
+        for pod in live.pods.get(workload["metadata"]["labels"].get(ROLE_LABEL, ""), ())
+        if any(each.get("uid") == uid for each in pod["metadata"].get("ownerReferences") or ())
+        and (ends := list(readiness.ended_badly(pod)))
+    ]
+    lines = [f"{name} {message}"]
+    if own:
+        # Replicas that a failure took down end in the same second, by a signal.
+        _, pod = min(own, key=lambda each: (each[0], "(terminated)" in readiness.ending(each[1])))
+        lines += _last_words(client, run, pod)
+    return JobFailed("\n".join(lines))
+
+
+def _last_words(client: Client, run: Run, pod: Manifest) -> list[str]:
+    name = pod["metadata"]["name"]
+    found = [f"  {name}: {readiness.ending(pod)}"]
+    _, container, _ = min(readiness.ended_badly(pod), key=lambda each: each[0])
+    try:
+        wrote = client.logs(run.namespace, name, container, _LOG_LINES)
+    except OperationFailed:
+        return [*found, "  its log cannot be read"]
+    return [*found, *(f"  | {each}" for each in wrote)]
