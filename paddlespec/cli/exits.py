@@ -66,8 +66,9 @@ def run(command: Callable[[], object]) -> int:
         _tell("interrupted")
         return Exit.interrupted
     except InvalidSpec as error:
-        for each in error.diagnostics:
-            sys.stderr.write(f"{each}\n")
+        from paddlespec.report.text import diagnostics
+
+        sys.stderr.write(diagnostics(error.diagnostics, {}, color=False))
         return Exit.usage
     except (Stop, OperationFailed) as error:
         if error.message:
