@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from paddlespec.cli import options
+from paddlespec.cli import cluster, learn, options, write
 from paddlespec.cli.exits import Exit, Stop
 
 app = typer.Typer(
@@ -84,7 +84,7 @@ def validate(
     no_color: options.NoColor = False,
     quiet: options.Quiet = False,
 ) -> int:
-    r"""
+    """
     Report everything that is wrong with specs, each finding at its word.
 
     Folders are walked for specs. Exits with 1 when there are errors; contacts no cluster.
@@ -133,7 +133,7 @@ def render(
     no_color: options.NoColor = False,
     quiet: options.Quiet = False,
 ) -> int:
-    r"""
+    """
     Write the Kubernetes manifests of specs; contacts no cluster.
 
     The same files and flags give the same bytes on every machine.
@@ -163,6 +163,15 @@ def render(
             wanted, chosen, out, check=check, templates=templates, quiet=quiet
         )
     return spec.render(wanted, chosen, output, templates=templates, quiet=quiet)
+
+
+app.command()(write.init)
+app.command("set")(write.set_values)
+app.command()(learn.schema)
+app.command()(learn.explain)
+app.command()(cluster.apply)
+app.command()(cluster.kill)
+app.command()(cluster.delete)
 
 
 @app.command()

@@ -70,7 +70,7 @@ def apply(
     no_color: options.NoColor = False,
     quiet: options.Quiet = False,
 ) -> int:
-    r"""
+    """
     Make jobs run on a cluster; what already runs is not disturbed.
 
     The cluster is the one that kubectl would use. Exits with 4 when the job itself fails while
@@ -119,7 +119,7 @@ def kill(
     yes: options.Yes = False,
     quiet: options.Quiet = False,
 ) -> int:
-    r"""
+    """
     Stop jobs and remove their objects; claims that were created with a job stay.
 
     Waits until no pod of the job is left, in any role.
@@ -153,7 +153,7 @@ def delete(
     yes: options.Yes = False,
     quiet: options.Quiet = False,
 ) -> int:
-    r"""
+    """
     Stop jobs and remove everything of theirs, the claims that were created with them included.
 
     Waits until no pod of the job is left, in any role.
