@@ -46,7 +46,7 @@ types: $(READY)
 contracts: $(READY)
 	$(BIN)/lint-imports
 
-unit: $(READY)
+unit: $(PADDLE)
 	$(BIN)/pytest
 
 bench: $(READY)

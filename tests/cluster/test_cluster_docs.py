@@ -4,18 +4,38 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+import yaml
 from pages import Block, copy_checkout, environment, of, run
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from control_plane import ControlPlane
 
+# What the project file of examples/gpu-multi-node expects to find.
+CONTEXT, NAMESPACE = "k8s-dc1", "ads"
+
+
+@pytest.fixture
+def kubeconfig(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> Iterator[Path]:
+    """A reader's kubeconfig: an own namespace, and the datacenter that the examples name."""
+    path = tmp_path / "kubeconfig"
+    settings = yaml.safe_load(control_plane.kubeconfig_for("admin", namespace).read_text())
+    (own,) = settings["contexts"]
+    known = {**own["context"]}
+    del known["namespace"]
+    settings["contexts"].append({"name": CONTEXT, "context": known})
+    path.write_text(yaml.safe_dump(settings))
+    control_plane.kubectl("create", "namespace", NAMESPACE)
+    yield path
+    control_plane.kubectl("delete", "namespace", NAMESPACE, "--wait=true")
+
 
 @of("cluster")
-def test_cluster_commands(
-    block: Block, tmp_path: Path, control_plane: ControlPlane, namespace: str
-) -> None:
-    kubeconfig = control_plane.kubeconfig_for("admin", namespace)
+def test_cluster_commands(block: Block, tmp_path: Path, kubeconfig: Path) -> None:
+    folder = tmp_path / "checkout"
+    folder.mkdir()
     variables = {**environment(tmp_path), "KUBECONFIG": str(kubeconfig)}
-    run(block, copy_checkout(tmp_path), variables)
+    run(block, copy_checkout(folder), variables)
