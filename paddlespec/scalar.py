@@ -22,7 +22,8 @@ _NOT_FINITE = {
     for word in words
 }
 _NUMBER_START = frozenset("0123456789+-.")
-_LONGEST_INTEGER = 18
+_MOST_DIGITS = 22  # of 64 bits, in base 8; Python refuses to read thousands
+_INTEGERS = range(-(2**63), 2**63)
 
 
 class UnusableNumber(ValueError):
@@ -40,9 +41,7 @@ def plain(text: str) -> str | int | float | bool | None:
     if text[0] not in _NUMBER_START:
         return text
     if _INTEGER.match(text):
-        if len(text) > _LONGEST_INTEGER:
-            raise UnusableNumber("the integer does not fit 64 bits; quote it if it is text")
-        return int(text)
+        return _integer(text, 10)
     if _FLOAT.match(text):
         number = float(text)
         if number in (float("inf"), float("-inf")):
@@ -51,6 +50,14 @@ def plain(text: str) -> str | int | float | bool | None:
     if text in _NOT_FINITE:
         raise UnusableNumber("infinity and not-a-number have no meaning here")
     pattern, base = _BASED.get(text[:2], (None, 0))
-    if pattern and pattern.match(text) and len(text) <= _LONGEST_INTEGER:
-        return int(text, base)
-    return text
+    return _integer(text, base) if pattern and pattern.match(text) else text
+
+
+def _integer(text: str, base: int) -> int:
+    digits = text[2:] if base != 10 else text.lstrip("+-")
+    digits = digits.lstrip("0") or "0"
+    number = int(digits, base) if len(digits) <= _MOST_DIGITS else _INTEGERS.stop
+    number = -number if text[0] == "-" else number
+    if number not in _INTEGERS:
+        raise UnusableNumber("the integer does not fit 64 bits; quote it if it is text")
+    return number

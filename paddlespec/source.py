@@ -25,23 +25,44 @@ from paddlespec.document import Document, Mark, Origin, Place
 from paddlespec.scalar import UnusableNumber, plain
 
 if TYPE_CHECKING:
-    from yaml.events import Event
+    from collections.abc import Callable
+
+Event = Any
+"""An event of the parser; the stubs do not know that parsed ones have their marks."""
 
 MOST_BYTES = 4 << 20
 MOST_NODES = 100_000
 MOST_DEPTH = 64
 _STRING_TAG = "tag:yaml.org,2002:str"
-_UNPRINTABLE = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
+_LONGEST_WORD = 60
+_BREAK = re.compile("\r\n?|\n")
+# U+0085, U+2028 and U+2029 are text to YAML 1.2 and line breaks to libyaml: neither is assumed.
+_UNUSABLE = re.compile(
+    "[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]"
+)
+_UNUSABLE_ESCAPED = re.compile("[\0\ud800-\udfff]")
+
+
+class _PureParser(yaml.reader.Reader, yaml.scanner.Scanner, yaml.parser.Parser):
+    """The events of libyaml for a platform without it, slower."""
+
+    def __init__(self, stream: str) -> None:
+        yaml.reader.Reader.__init__(self, stream)
+        yaml.scanner.Scanner.__init__(self)
+        yaml.parser.Parser.__init__(self)
+
+    def get_event(self) -> Event:
+        try:
+            return super().get_event()  # type: ignore[no-untyped-call]
+        except (ValueError, OverflowError):  # an escape or a version beyond every number
+            message = "found an invalid escape or version"
+            raise yaml.scanner.ScannerError(None, None, message, self.get_mark()) from None
+
 
 try:
     from yaml._yaml import CParser as _Parser
-except ImportError:  # a platform without libyaml: the same events, slower
-
-    class _Parser(yaml.reader.Reader, yaml.scanner.Scanner, yaml.parser.Parser):  # type: ignore[no-redef]
-        def __init__(self, stream: str) -> None:
-            yaml.reader.Reader.__init__(self, stream)
-            yaml.scanner.Scanner.__init__(self)
-            yaml.parser.Parser.__init__(self)
+except ImportError:
+    _Parser = _PureParser  # type: ignore[assignment,misc]
 
 
 class Reading(NamedTuple):
@@ -55,25 +76,33 @@ def read(content: bytes | str, name: str, layer: str = "spec") -> Reading:
     """Read every document of *content*; *name* stands in spans, *layer* in origins."""
     if len(content) > MOST_BYTES:
         return Reading([], [_whole(name, "too-large", f"more than {MOST_BYTES >> 20} MiB")])
+    encoding = _encoding(content)
     try:
-        text = content if isinstance(content, str) else _decode(content)
+        text = content if isinstance(content, str) else content.decode(encoding)
     except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        column = error.start - error.object.rfind(b"\n", 0, error.start)
-        span = Span(name, line, column, column + 1)
-        return Reading([], [Diagnostic("encoding", "not valid UTF-8 text", span)])
-    if bad := _UNPRINTABLE.search(text):
-        before = text[: bad.start()]
-        line, column = before.count("\n") + 1, bad.start() - before.rfind("\n")
-        message = f"the character U+{ord(bad[0]):04X} is not allowed in YAML"
-        return Reading([], [Diagnostic("syntax", message, Span(name, line, column, column + 1))])
+        before = error.object[: error.start].decode(encoding)
+        message = f"not valid {encoding.upper()} text"
+        return Reading([], [Diagnostic("encoding", message, _after(before, name))])
+    text = text.removeprefix("\ufeff")
+    if bad := _UNUSABLE.search(text):
+        message = f"the character U+{ord(bad[0]):04X} is not allowed"
+        span = _after(text[: bad.start()], name)
+        hint = f'in double quotes it is written "\\u{ord(bad[0]):04X}"' if ord(bad[0]) else None
+        return Reading([], [Diagnostic("syntax", message, span, hint=hint)])
     return _Composer(text, Origin(layer, name, text)).stream()
 
 
-def _decode(content: bytes) -> str:
-    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return content.decode("utf-16")
-    return content.decode("utf-8-sig")
+def _encoding(content: bytes | str) -> str:
+    marks = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
+    return marks.get(content[:2], "utf-8") if isinstance(content, bytes) else "utf-8"
+
+
+def _after(before: str, name: str) -> Span:
+    """The span of the character that follows the text *before*."""
+    before = before.removeprefix("\ufeff")
+    lines = _BREAK.split(before)
+    column = len(lines[-1]) + 1
+    return Span(name, len(lines), column, column + 1)
 
 
 def _whole(name: str, code: str, message: str) -> Diagnostic:
@@ -88,6 +117,15 @@ class _Broken(Exception):
         self.diagnostic = diagnostic
 
 
+class _Anchor(NamedTuple):
+    """What an alias stands for, and what it costs to write it out."""
+
+    value: Any
+    place: Place
+    size: int = 1
+    height: int = 0
+
+
 class _Composer:
     """Builds values and places from events; every node is counted, an alias with its whole size."""
 
@@ -96,14 +134,15 @@ class _Composer:
         self.text = text
         self.found: list[Diagnostic] = []
         self.left = MOST_NODES
+        self.deepest = 0
 
     def stream(self) -> Reading:
         documents = []
         try:
-            self.next = _Parser(self.text).get_event
+            self.next: Callable[[], Event] = _Parser(self.text).get_event
             self.next()
             while not isinstance(self.next(), StreamEndEvent):
-                self.anchors: dict[str, tuple[Any, Place, int] | None] = {}
+                self.anchors: dict[str, _Anchor | None] = {}
                 documents.append(Document(*self.node(self.next(), 0)))
                 self.next()
         except _Broken as broken:
@@ -118,59 +157,73 @@ class _Composer:
 
     def node(self, event: Event, depth: int) -> tuple[Any, Place]:
         self.left -= 1
-        start: Mark = (event.start_mark.line, event.start_mark.column)
         if self.left < 0:
             raise self.broken("too-large", "the document expands to too many values", event)
         if type(event) is ScalarEvent:
-            return self.scalar(event, start)
+            return self.scalar(event)
         if type(event) is AliasEvent:
-            return self.alias(event, start)
-        if depth >= MOST_DEPTH:
-            raise self.broken("too-deep", f"nested more than {MOST_DEPTH} levels deep", event)
+            return self.alias(event, depth)
+        self.descend(event, depth)
         if event.tag is not None:
-            self.report("tag", f"the tag {event.tag} is not allowed", event)
+            self.tag(event)
         if event.anchor:
             self.anchors[event.anchor] = None
-        before = self.left
+        before, deepest = self.left, self.deepest
+        self.deepest = depth
+        start = _marks(event)[0]
         if type(event).__name__ == "MappingStartEvent":
             value, place = self.mapping(start, depth)
         else:
             value, place = self.sequence(start, depth)
         if event.anchor:
-            self.anchors[event.anchor] = (value, place, before - self.left)
+            size = before - self.left + 1
+            self.anchors[event.anchor] = _Anchor(value, place, size, self.deepest - depth)
+        self.deepest = max(deepest, self.deepest)
         return value, place
 
-    def scalar(self, event: ScalarEvent, start: Mark) -> tuple[Any, Place]:
+    def descend(self, event: Event, depth: int) -> None:
+        """Count a level that is *depth* levels below the root; an alias may hold many."""
+        if depth >= MOST_DEPTH:
+            raise self.broken("too-deep", f"nested more than {MOST_DEPTH} levels deep", event)
+        self.deepest = max(self.deepest, depth)
+
+    def scalar(self, event: Event) -> tuple[Any, Place]:
         value = event.value
-        if event.tag is not None and event.tag != _STRING_TAG:
-            self.report("tag", f"the tag {event.tag} is not allowed", event)
-        elif event.tag is None and event.implicit[0]:
+        if event.tag is None and event.implicit[0]:
             try:
                 value = plain(value)
             except UnusableNumber as error:
                 self.report("number", str(error), event)
-        elif "\0" in value:
-            self.report("syntax", "the character U+0000 is not allowed", event)
-        end = event.end_mark
-        place = Place(self.origin, start, (end.line, end.column))
+        else:
+            self.text_of(event)
+        place = Place(self.origin, *_marks(event))
         if event.anchor:
-            self.anchors[event.anchor] = (value, place, 1)
+            self.anchors[event.anchor] = _Anchor(value, place)
         return value, place
 
-    def alias(self, event: AliasEvent, start: Mark) -> tuple[Any, Place]:
-        end: Mark = (event.end_mark.line, event.end_mark.column)
+    def text_of(self, event: Event) -> str:
+        """The text of a scalar that is text: a key, or a quoted or tagged value."""
+        text: str = event.value
+        if event.tag is not None and event.tag != _STRING_TAG:
+            self.tag(event)
+        if bad := _UNUSABLE_ESCAPED.search(text):
+            self.report("syntax", f"the character U+{ord(bad[0]):04X} is not allowed", event)
+        return text
+
+    def alias(self, event: Event, depth: int) -> tuple[Any, Place]:
         if event.anchor not in self.anchors:
-            self.report("alias", f"nothing above is named &{event.anchor}", event)
-            return None, Place(self.origin, start, end)
+            self.report("alias", f"nothing above is named &{_short(event.anchor)}", event)
+            return None, Place(self.origin, *_marks(event))
         target = self.anchors[event.anchor]
         if target is None:
-            self.report("alias", f"*{event.anchor} stands inside of what it names", event)
-            return None, Place(self.origin, start, end)
-        value, place, size = target
-        self.left -= size
+            self.report("alias", f"*{_short(event.anchor)} stands inside of what it names", event)
+            return None, Place(self.origin, *_marks(event))
+        self.left -= target.size - 1
         if self.left < 0:
             raise self.broken("too-large", "aliases expand to too many values", event)
-        return value, place
+        if target.height or isinstance(target.value, (dict, list)):
+            self.descend(event, depth + target.height)
+        return target.value, target.place
 
     def sequence(self, start: Mark, depth: int) -> tuple[Any, Place]:
         values, places = [], []
@@ -191,19 +244,22 @@ class _Composer:
                 self.node(event, depth + 1)
                 self.node(self.next(), depth + 1)
                 continue
-            key = event.value
+            key, marks = self.text_of(event), _marks(event)
+            if event.anchor:
+                self.anchors[event.anchor] = _Anchor(key, Place(self.origin, *marks))
             value, place = self.node(self.next(), depth + 1)
+            if key in keys:
+                first = keys[key][0]
+                message = f'the key "{_short(key)}" is already at line {first[0] + 1}'
+                self.report("duplicate-key", f"{message}, column {first[1] + 1}", event)
+                continue
+            keys[key] = marks
             if key == "<<" and event.implicit[0]:
                 merged.append((value, place, event))
-                continue
-            mark, end = event.start_mark, event.end_mark
-            if key in values:
-                first = keys[key][0]
-                message = f'the key "{key}" is already at line {first[0] + 1}, column {first[1] + 1}'
-                self.report("duplicate-key", message, event)
-                continue
-            values[key], places[key] = value, place
-            keys[key] = ((mark.line, mark.column), (end.line, end.column))
+            else:
+                values[key], places[key] = value, place
+        if merged:
+            del keys["<<"]
         for value, place, event in merged:
             self.merge(values, places, keys, value, place, event)
         return values, Place(self.origin, start, None, places, keys)
@@ -231,6 +287,9 @@ class _Composer:
                     values[key], places[key] = each[key], where.children[key]
                     keys[key] = where.keys[key]
 
+    def tag(self, event: Event) -> None:
+        self.report("tag", f"the tag {_short(event.tag)} is not allowed", event)
+
     def report(self, code: str, message: str, event: Event) -> None:
         self.found.append(self.at(code, message, event))
 
@@ -239,15 +298,31 @@ class _Composer:
 
     def at(self, code: str, message: str, event: Event) -> Diagnostic:
         start, end = event.start_mark, event.end_mark
-        last = end.column if end.line == start.line and end.column > start.column else start.column + 1
+        last = max(end.column if end.line == start.line else 0, start.column + 1)
         span = Span(self.origin.source, start.line + 1, start.column + 1, last + 1)
         return Diagnostic(code, message, span)
 
     def syntax(self, error: yaml.MarkedYAMLError) -> Diagnostic:
         mark = error.problem_mark or error.context_mark
         message = error.problem or error.context or "not valid YAML"
-        if "\t" in message or "cannot start any token" in message:
-            message = f"{message}; YAML is not indented with tabs"
+        lines = _BREAK.split(self.text)
         line, column = (mark.line, mark.column) if mark else (0, 0)
+        if line >= len(lines):  # libyaml tells of a missing end on the line after the last
+            line, column = len(lines) - 1, len(lines[-1])
+        if "cannot start any token" in message:
+            char = lines[line][column : column + 1]
+            message = f"a value cannot begin with {char}; quote it"
+            if char == "\t":
+                message = "a tab cannot indent; use spaces"
         span = Span(self.origin.source, line + 1, column + 1, column + 2)
         return Diagnostic("syntax", message, span)
+
+
+def _marks(event: Event) -> tuple[Mark, Mark]:
+    start, end = event.start_mark, event.end_mark
+    return (start.line, start.column), (end.line, end.column)
+
+
+def _short(word: str) -> str:
+    """*word* in a message, which a hostile file must not make long."""
+    return word if len(word) <= _LONGEST_WORD else word[:_LONGEST_WORD] + "…"
