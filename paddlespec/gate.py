@@ -34,7 +34,9 @@ _KINDS = {
     "boolean": "true or false",
     "array": "a list",
     "object": "a mapping",
+    "null": "nothing",
 }
+_LONGEST_PATH = 120
 
 
 class Refusal(NamedTuple):
@@ -59,14 +61,27 @@ def schema(name: str) -> dict[str, Any]:
 
 
 @lru_cache
-def _validator(name: str, part: str) -> Any:
+def _validator(name: str, part: str, names: bool) -> Any:
+    """
+    What decides; without *names* it is silent about the names in mappings.
+
+    Each such error of jsonschema-rs holds a copy of the mapping: thousands take gigabytes.
+    """
     import jsonschema_rs
 
+    node = _part(name, part)
+    return jsonschema_rs.Draft202012Validator(node if names else _nameless(node))
+
+
+def _part(name: str, part: str) -> dict[str, Any]:
     whole = schema(name)
-    node = {**whole, "$ref": f"#/$defs/{part}"} if part else whole
-    if part:
-        node = {"$defs": whole["$defs"], "$ref": f"#/$defs/{part}"}
-    return jsonschema_rs.Draft202012Validator(node)
+    return {"$defs": whole["$defs"], "$ref": f"#/$defs/{part}"} if part else whole
+
+
+def _nameless(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {key: _nameless(each) for key, each in node.items() if key != "propertyNames"}
+    return [_nameless(each) for each in node] if isinstance(node, list) else node
 
 
 def check(document: Document, name: str, part: str = "", at: Path = ()) -> Refusal:
@@ -75,102 +90,135 @@ def check(document: Document, name: str, part: str = "", at: Path = ()) -> Refus
 
     *at* is where the document stands in the effective one; spans are its own.
     """
-    validator = _validator(name, part)
     data = document.data
-    if validator.is_valid(data):
+    if _validator(name, part, names=True).is_valid(data):
         return Refusal([], set(), set())
-    diagnostics: list[Diagnostic] = []
-    spoiled: set[Path] = set()
-    unknown: set[Path] = set()
-    for error in validator.iter_errors(data):
-        for diagnostic, path in _explain(error, document, schema(name)):
-            diagnostics.append(diagnostic._replace(path=(*at, *diagnostic.path)))
-            (unknown if diagnostic.code == "unknown-key" else spoiled).add((*at, *path))
+    whole = schema(name)
+    found = [_misnamed(document, *each) for each in _names(_part(name, part), data, (), whole)]
+    for error in _validator(name, part, names=False).iter_errors(data):
+        found += _explain(error, document, whole)
+    diagnostics = [each._replace(path=(*at, *each.path)) for each in found]
+    unknown = {each.path for each in diagnostics if each.code == "unknown-key"}
+    spoiled = {each.path for each in diagnostics if each.code != "unknown-key"}
     return Refusal(diagnostics, spoiled, unknown)
+
+
+def _names(
+    node: dict[str, Any], value: Any, path: Path, whole: dict[str, Any]
+) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """The keys in mappings with free names that are no names, and what names are there."""
+    for branch in node.get("anyOf", [node]):
+        if "$ref" in branch:
+            branch = whole["$defs"][branch["$ref"].rpartition("/")[2]]
+        if isinstance(value, dict):
+            rule = branch.get("propertyNames")
+            properties, others = branch.get("properties", {}), branch.get("additionalProperties")
+            for key, each in value.items():
+                if rule and not _is_name(key, rule):
+                    yield (*path, key), rule
+                member = properties.get(key, others)
+                if isinstance(member, dict):
+                    yield from _names(member, each, (*path, key), whole)
+        elif isinstance(value, list) and "items" in branch:
+            for index, each in enumerate(value):
+                yield from _names(branch["items"], each, (*path, index), whole)
+
+
+def _is_name(key: str, rule: dict[str, Any]) -> bool:
+    longest = rule.get("maxLength", len(key))
+    return len(key) <= longest and bool(re.match(rf"(?:{rule['pattern']})\Z", key))
+
+
+def _misnamed(document: Document, path: Path, rule: dict[str, Any]) -> Diagnostic:
+    message = f"the key {_quoted(path[-1])} is not {rule['x-expected']}"
+    return Diagnostic("format", message, document.locate_key(path), path)
 
 
 def _explain(
     error: ValidationError, document: Document, whole: dict[str, Any]
-) -> Iterator[tuple[Diagnostic, Path]]:
-    """One error of the validator as findings, each with the path that it spoils."""
+) -> Iterator[Diagnostic]:
+    """One error of the validator as findings; the path of each is what it spoils."""
     path: Path = tuple(error.instance_path)
     value = document.at(path)
     keyword = error.schema_path[-1] if error.schema_path else ""
+    kind: Any = error.kind
     node = _node(whole, error)
     if keyword == "additionalProperties":
         known = list(node["properties"])
-        for key in value:
-            if key not in known:
-                hint = did_you_mean(key, known) or _expected_keys(known)
-                span = document.locate_key((*path, key))
-                yield (
-                    Diagnostic("unknown-key", f'unknown key "{key}"', span, (*path, key), hint),
-                    (*path, key),
-                )
+        for key in kind.unexpected:
+            hint = did_you_mean(key, known) or _expected_keys(known)
+            span = document.locate_key((*path, key))
+            message = f"unknown key {_quoted(key)}"
+            yield Diagnostic("unknown-key", message, span, (*path, key), hint)
     elif keyword == "required":
-        for key in node["required"]:
-            if key not in value:
-                message = f"{dotted((*path, key))} is missing"
-                hint = node["properties"][key].get("description")
-                span = document.locate_key(path)
-                yield Diagnostic("missing-key", message, span, (*path, key), hint), (*path, key)
-    elif "propertyNames" in error.schema_path[-2:]:
-        for key in value:
-            if not re.match(rf"(?:{node['pattern']})\Z", key) or len(key) > node.get("maxLength", 999):
-                message = f'the key "{key}" is not {node["x-expected"]}'
-                span = document.locate_key((*path, key))
-                yield Diagnostic("format", message, span, (*path, key)), (*path, key)
+        missing = (*path, kind.property)
+        hint = node["properties"][kind.property].get("description")
+        message = f"{_where(missing)} is missing"
+        yield Diagnostic("missing-key", message, document.locate_key(path), missing, hint)
     elif keyword in ("anyOf", "oneOf"):
-        branches = [error.kind.context[index] for index in _likely(node[keyword], value, whole)]
+        branches = [kind.context[index] for index in _likely(node[keyword], value, whole)]
         if len(branches) == 1:
             for inner in branches[0]:
                 yield from _explain(inner, document, whole)
         else:
-            yield _one(document, path, "type", _found(_types(node, whole), value)), path
+            yield _one(document, path, "type", _found(_types(node, whole), _shown(path, value)))
     else:
-        code, message, hint = _describe(keyword, node, value)
-        yield _one(document, path, code, message, hint), path
+        yield _one(document, path, *_describe(keyword, node, value, path))
 
 
 def _one(
     document: Document, path: Path, code: str, message: str, hint: str | None = None
 ) -> Diagnostic:
-    where = f"{dotted(path)}: " if path else ""
+    where = f"{_where(path)}: " if path else ""
     return Diagnostic(code, where + message, document.locate(path), path, hint)
 
 
-def _describe(keyword: Any, node: dict[str, Any], value: Any) -> tuple[str, str, str | None]:
+def _where(path: Path) -> str:
+    text = dotted(path)
+    return text if len(text) <= _LONGEST_PATH else text[:_LONGEST_PATH] + "…"
+
+
+def _is_secret(path: Path) -> bool:
+    """Whether *path* is in a variable, whose value no message may tell."""
+    return "env" in path[:-1] and "patches" not in path
+
+
+def _shown(path: Path, value: Any) -> str:
+    return _KINDS[_kind(value)] if _is_secret(path) else show(value)
+
+
+def _describe(
+    keyword: Any, node: dict[str, Any], value: Any, path: Path
+) -> tuple[str, str, str | None]:
     """The code, message and hint of an error that one keyword names."""
+    word = "the value" if _is_secret(path) else _quoted(value)
     if keyword == "type" or (keyword == "pattern" and node["pattern"] == EXPRESSION):
-        message = _found(_types(node, {}), value)
+        types = _types(node, {})
         hint = None
-        if isinstance(value, str) and "array" in _types(node, {}):
+        if isinstance(value, str) and "array" in types:
             hint = "write it as a list: a line that begins with '- '"
-        return "type", message, hint
+        return "type", _found(types, _shown(path, value)), hint
     if keyword == "enum":
         known = [str(each) for each in node["enum"] if each is not None]
-        message = f"{_quoted(value)} is not one of {', '.join(known)}"
-        return "choice", message, did_you_mean(str(value), known)
+        return "choice", f"{word} is not one of {', '.join(known)}", did_you_mean(str(value), known)
     if keyword in ("pattern", "maxLength"):
         expected = node.get("x-expected")
         if expected:
-            return "format", f"{_quoted(value)} is not {expected}", None
-        return "format", f"{_quoted(value)} is longer than {node.get('maxLength')} characters", None
+            return "format", f"{word} is not {expected}", None
+        return "format", f"{word} is longer than {node.get('maxLength')} characters", None
     if keyword == "minimum":
-        return "range", f"{show(value)} is less than {node['minimum']}", None
+        return "range", f"{word} is less than {node['minimum']}", None
     if keyword == "maximum":
-        return "range", f"{show(value)} is more than {node['maximum']:g}", None
+        return "range", f"{word} is more than {node['maximum']}", None
     if keyword in ("minLength", "minItems"):
         return "empty", "must not be empty", None
-    return "shape", f"{show(value)} does not fit the schema ({keyword})", None
+    return "shape", f"{_shown(path, value)} does not fit the schema ({keyword})", None
 
 
-def _found(types: list[str], value: Any) -> str:
-    expected = [_KINDS[each] for each in types if each != "null"]
-    if types == ["null"]:
-        expected = ["nothing"]
+def _found(types: list[str], found: str) -> str:
+    expected = [_KINDS[each] for each in types if each != "null" or types == ["null"]]
     text = " or ".join(filter(None, [", ".join(expected[:-1]), expected[-1]]))
-    return f"expected {text}, found {show(value)}"
+    return f"expected {text}, found {found}"
 
 
 def show(value: Any) -> str:
