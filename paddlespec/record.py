@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Record:
     """A frozen object; its fields are its class's slots."""
 
-    __slots__ = ()
+    __slots__: tuple[str, ...] = ()
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is frozen")
@@ -83,11 +83,18 @@ def _record(name: str, definition: dict[str, Any]) -> Build:
     return build
 
 
+def _whole(value: Any) -> Any:
+    """JSON Schema counts 4.0 as an integer; a manifest must say 4."""
+    return int(value) if type(value) is float else value
+
+
 def _build(node: dict[str, Any]) -> Build | None:
     """How a value of *node* becomes part of a record; nothing when it stays as it is."""
     if "$ref" in node:
         name = node["$ref"].rpartition("/")[2]
         return lambda value: _builders[name](value)
+    if node.get("type") in ("integer", ["integer", "null"]):
+        return _whole
     if "anyOf" in node and (build := next(filter(None, map(_build, node["anyOf"])), None)):
         return lambda value: build(value) if isinstance(value, dict) else value
     if "items" in node and (item := _build(node["items"])):

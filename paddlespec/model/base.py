@@ -16,8 +16,6 @@ class Model(BaseModel):
         extra="forbid",
         strict=True,
         alias_generator=to_camel,
-        validate_by_name=True,
-        validate_by_alias=True,
         serialize_by_alias=True,
         allow_inf_nan=False,
     )
@@ -29,7 +27,6 @@ def _whole_number(value: Any) -> Any:
 
 
 WHOLE = BeforeValidator(_whole_number)
-Integer = Annotated[int, WHOLE]
 
 
 def described(**values: str) -> dict[str, Any]:
@@ -48,9 +45,7 @@ _QUALIFIED = (
     r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?"
     r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"
 )
-_QUANTITY = (
-    r"^([0-9]+(\.[0-9]*)?|\.[0-9]+)(m|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi|E|Ei|[eE][-+]?[0-9]{1,2})?$"
-)
+_QUANTITY = r"^([0-9]+(\.[0-9]*)?|\.[0-9]+)(m|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi|E|Ei|[eE][-+]?[0-9]{1,2})?$"
 
 JobName = Annotated[
     str,
@@ -76,9 +71,7 @@ Label = Annotated[
         63,
     ),
 ]
-QualifiedName = Annotated[
-    str, _expects(_QUALIFIED, "a name such as team or example.com/team", 317)
-]
+QualifiedName = Annotated[str, _expects(_QUALIFIED, "a name such as team or example.com/team", 317)]
 LabelValue = Annotated[
     str, _expects(_LABEL_VALUE, "letters, digits, '-', '_' and '.', at most 63", 63)
 ]
@@ -109,7 +102,9 @@ Duration = Annotated[
 ]
 QuantityText = Annotated[str, _expects(_QUANTITY, "a quantity such as 2, 500m or 4Gi", 32)]
 Quantity = Annotated[
-    Union[Annotated[float, Field(ge=0, le=1e18)], QuantityText],
+    Union[
+        Annotated[int, Field(ge=0, le=10**18)], Annotated[float, Field(ge=0, le=1e18)], QuantityText
+    ],
     WithJsonSchema(
         {
             "type": ["number", "string"],
@@ -124,7 +119,7 @@ Quantity = Annotated[
 """A Kubernetes quantity; numbers count cores or bytes."""
 Port = Annotated[int, Field(ge=1, le=65535), WHOLE]
 Text = Annotated[str, Field(min_length=1)]
-Scalar = Union[str, bool, Integer, float]
+Scalar = Union[str, bool, int, float]
 """A plain value."""
 Labels = dict[QualifiedName, LabelValue]
 Annotations = dict[QualifiedName, str]

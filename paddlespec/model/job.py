@@ -30,13 +30,13 @@ Mode = Literal["collective", "ps", "legacy", "parallel"]
 class Metadata(Model):
     """What the job is called and where it belongs."""
 
-    name: JobName = Field(description="Name of the job and of its objects.", examples=["fit-a-line"])
+    name: JobName = Field(
+        description="Name of the job and of its objects.", examples=["fit-a-line"]
+    )
     namespace: Label | None = Field(
         None, description="Namespace; the connection's own when absent.", examples=["ads"]
     )
-    labels: Labels = Field(
-        {}, description="Labels of every object.", examples=[{"team": "ads"}]
-    )
+    labels: Labels = Field({}, description="Labels of every object.", examples=[{"team": "ads"}])
     annotations: Annotations = Field(
         {}, description="Annotations of every object.", examples=[{"example.com/owner": "ads"}]
     )
@@ -57,9 +57,7 @@ class Spec(Model):
             parallel="Independent replicas: sharding jobs, tools.",
         ),
     )
-    image: Text = Field(
-        description="Container image.", examples=["paddlepaddle/paddle:2.6.2"]
-    )
+    image: Text = Field(description="Container image.", examples=["paddlepaddle/paddle:2.6.2"])
     image_pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = Field(
         None, description="When the node pulls the image.", examples=["IfNotPresent"]
     )
@@ -106,7 +104,9 @@ class Spec(Model):
         examples=[["PADDLE_LOG_LEVEL"]],
     )
     trainers: Trainers = Field(
-        Trainers(), description="The replicas that train.", examples=[{"replicas": 4}]
+        Trainers(),
+        description="The replicas that train; every mode has them.",
+        examples=[{"replicas": 4}],
     )
     pservers: Pservers | None = Field(
         None,
@@ -154,7 +154,9 @@ class Spec(Model):
         Policy(), description="Timeout, retries, retention.", examples=[{"timeout": "12h"}]
     )
     target: Text = Field(
-        "kubernetes", description="How the job becomes objects; --target wins.", examples=["kubernetes"]
+        "kubernetes",
+        description="How the job becomes objects; --target wins.",
+        examples=["kubernetes"],
     )
     patches: list[Patch] = Field(
         [],
@@ -171,4 +173,7 @@ class Job(Model):
     )
     kind: Literal["PaddleJob"] = Field(description="Kind of the document.", examples=["PaddleJob"])
     metadata: Metadata = Field(description="Name and labels.", examples=[{"name": "fit-a-line"}])
-    spec: Spec = Field(description="What runs.", examples=[{"mode": "collective"}])
+    spec: Spec = Field(
+        description="What runs, and how.",
+        examples=[{"mode": "collective", "image": "team/train:1.0"}],
+    )

@@ -26,9 +26,7 @@ class Datacenter(Model):
     context: Text | None = Field(
         None, description="Context of the kubeconfig.", examples=["k8s-dc1"]
     )
-    namespace: Label | None = Field(
-        None, description="Namespace of the jobs.", examples=["ads"]
-    )
+    namespace: Label | None = Field(None, description="Namespace of the jobs.", examples=["ads"])
     storages: dict[Label, Storage] = Field(
         {}, description="Named places for data.", examples=[{"home": {"claim": "alice-home"}}]
     )

@@ -7,9 +7,8 @@ from typing import Annotated, Literal, Union
 from pydantic import Field
 
 from paddlespec.model.base import (
-    EnvName,
     WHOLE,
-    Integer,
+    EnvName,
     LabelValue,
     Model,
     Object,
@@ -89,7 +88,7 @@ class Toleration(Model):
     effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] | None = Field(
         None, description="Taint effect; absent matches every effect.", examples=["NoSchedule"]
     )
-    toleration_seconds: Integer | None = Field(
+    toleration_seconds: Annotated[int, Field(ge=0, le=2**31), WHOLE] | None = Field(
         None, description="Seconds that a `NoExecute` taint is put up with.", examples=[300]
     )
 

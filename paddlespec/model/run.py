@@ -73,15 +73,11 @@ class Legacy(Model):
 class Scheduling(Model):
     """Which queue and scheduler the job goes through."""
 
-    queue: Label | None = Field(
-        None, description="Queue of the scheduler.", examples=["ads"]
-    )
+    queue: Label | None = Field(None, description="Queue of the scheduler.", examples=["ads"])
     priority: ObjectName | None = Field(
         None, description="Name of a PriorityClass.", examples=["normal"]
     )
-    gang: bool = Field(
-        False, description="Start all replicas together or none.", examples=[True]
-    )
+    gang: bool = Field(False, description="Start all replicas together or none.", examples=[True])
     scheduler: Literal["default", "kueue", "volcano"] = Field(
         "default",
         description="Who admits the job.",
@@ -126,9 +122,7 @@ class Policy(Model):
 class PatchCondition(Model):
     """When a patch applies."""
 
-    target: Text | None = Field(
-        None, description="Only for this target.", examples=["kubernetes"]
-    )
+    target: Text | None = Field(None, description="Only for this target.", examples=["kubernetes"])
 
 
 class PatchTarget(Model):

@@ -50,6 +50,8 @@ def source_schema(effective: Schema) -> Schema:
     properties["kind"] = {
         "description": "PaddleJob for a job; Overlay for a file given to --overlay.",
         "enum": ["PaddleJob", "Overlay"],
+        "enumDescriptions": ["One training job.", "Values that an --overlay adds to a job."],
+        "examples": ["PaddleJob"],
         "type": "string",
     }
     properties["profiles"] = {
@@ -73,8 +75,8 @@ def project_schema(source: Schema) -> Schema:
     """The project file; its layers have the shape of a source spec."""
     schema = _tidy(Project.model_json_schema(by_alias=True))
     for holder, name in [(schema, "defaults"), (schema["$defs"]["Datacenter"], "spec")]:
-        description = holder["properties"][name]["description"]
-        holder["properties"][name] = {"$ref": "#/$defs/Spec", "description": description}
+        said = {key: holder["properties"][name][key] for key in ("description", "examples")}
+        holder["properties"][name] = {"$ref": "#/$defs/Spec", **said}
     schema["$defs"] |= source["$defs"]
     return _head("paddlespec.v1.json", "paddlespec project", schema)
 

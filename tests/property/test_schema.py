@@ -1,0 +1,207 @@
+"""The schema, the model and the record say the same of every document."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from functools import cache
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import jsonschema_rs
+import pytest
+from pydantic import BaseModel, ValidationError
+from rich_specs import DOCUMENTS, faulty
+
+from paddlespec import gate
+from paddlespec.model import Job
+from paddlespec.model.schemas import all_schemas
+from paddlespec.record import Record, job_of
+from paddlespec.resources import tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROUNDS = 40 if os.environ.get("PADDLESPEC_HYPOTHESIS") == "fuzz" else 4
+SCHEMAS = all_schemas()
+EFFECTIVE = SCHEMAS[gate.EFFECTIVE]
+
+
+@cache
+def strict_validator() -> Any:
+    """The reference, with whole floats as integers and `$` as the very end of the text."""
+    base = jsonschema.Draft202012Validator
+
+    def is_integer(_: Any, value: Any) -> bool:
+        whole = isinstance(value, float) and value.is_integer()
+        return whole or (isinstance(value, int) and not isinstance(value, bool))
+
+    def pattern(validator: Any, pattern: str, value: Any, _: Any) -> Iterator[Any]:
+        text = validator.is_type(value, "string")
+        if text and not re.search(re.sub(r"\$(?=\)*(\||$))", r"\\Z", pattern), value):
+            yield jsonschema.ValidationError(f"{value!r} does not match {pattern}")
+
+    kind = jsonschema.validators.extend(
+        base,
+        {"pattern": pattern},
+        type_checker=base.TYPE_CHECKER.redefine("integer", is_integer),
+    )
+    return kind(EFFECTIVE)
+
+
+FAST = jsonschema_rs.Draft202012Validator(EFFECTIVE)
+
+
+def model_accepts(data: Any) -> bool:
+    try:
+        Job.model_validate_json(json.dumps(data))
+    except ValidationError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_the_documents_that_faults_are_put_in_are_valid(document: dict[str, Any]) -> None:
+    assert FAST.is_valid(document)
+    assert model_accepts(document)
+
+
+def test_the_documents_use_every_field() -> None:
+    def used(value: Any) -> set[str]:
+        if isinstance(value, dict):
+            return set(value) | {key for each in value.values() for key in used(each)}
+        return {key for each in value for key in used(each)} if isinstance(value, list) else set()
+
+    fields = {
+        key
+        for each in [EFFECTIVE, *EFFECTIVE["$defs"].values()]
+        for key in each.get("properties", {})
+    }
+    assert fields - used(list(DOCUMENTS)) == set()
+
+
+@pytest.mark.parametrize("round_", range(ROUNDS))
+def test_schema_and_model_accept_the_same_documents(round_: int) -> None:
+    accepted = 0
+    for seed in range(round_ * 1000, round_ * 1000 + 1000):
+        random = Random(seed)
+        data = faulty(random, random.choice((1, 1, 2, 3)))
+        verdict = FAST.is_valid(data)
+        accepted += verdict
+        assert model_accepts(data) == verdict, (seed, data)
+    assert 50 < accepted < 950, "the faults are too many or too few to tell anything"
+
+
+def test_the_reference_validator_agrees() -> None:
+    for seed in range(250 * ROUNDS):
+        random = Random(-1 - seed)
+        data = faulty(random, 1)
+        assert strict_validator().is_valid(data) == FAST.is_valid(data), (seed, data)
+
+
+@pytest.mark.parametrize("round_", range(ROUNDS))
+def test_a_record_holds_what_the_model_holds(round_: int) -> None:
+    compared = 0
+    for seed in range(round_ * 500, round_ * 500 + 500):
+        random = Random(seed)
+        data = faulty(random, random.choice((0, 1, 1, 2)))
+        if FAST.is_valid(data):
+            compared += 1
+            record, model = job_of(data), Job.model_validate_json(json.dumps(data))
+            assert list(differences(record, model)) == [], (seed, data)
+    assert compared > 50
+
+
+def differences(record: Any, model: Any, where: str = "job") -> Iterator[str]:
+    """Where a record differs from a model, in values, types, order or fields."""
+    if isinstance(model, BaseModel):
+        names = list(type(model).model_fields)
+        if not isinstance(record, Record) or sorted(record.__slots__) != sorted(names):
+            yield f"{where}: {record!r} has other fields than {model!r}"
+            return
+        for name in names:
+            yield from differences(getattr(record, name), getattr(model, name), f"{where}.{name}")
+    elif isinstance(model, dict) and isinstance(record, dict) and list(record) == list(model):
+        for key, each in model.items():
+            yield from differences(record[key], each, f"{where}[{key}]")
+    elif isinstance(model, list) and isinstance(record, list) and len(record) == len(model):
+        for index, each in enumerate(model):
+            yield from differences(record[index], each, f"{where}[{index}]")
+    elif type(record) is not type(model) or record != model:
+        yield f"{where}: {record!r} is not {model!r}"
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+class TestPublished:
+    def test_it_is_a_schema(self, name: str) -> None:
+        jsonschema.Draft202012Validator.check_schema(SCHEMAS[name])
+
+    def test_the_committed_file_is_fresh(self, name: str) -> None:
+        text = (tree("schemas") / name).read_text(encoding="utf-8")
+        fresh = json.dumps(SCHEMAS[name], indent=2) + "\n"
+        assert text == fresh, "out of date; run: python -m paddlespec.model.schemas"
+
+    def test_every_field_is_described(self, name: str) -> None:
+        bare = [where for where, field in fields(SCHEMAS[name]) if not field.get("description")]
+        assert bare == []
+
+    def test_every_field_has_examples_that_are_valid(self, name: str) -> None:
+        wrong = []
+        for where, field in fields(SCHEMAS[name]):
+            validator = jsonschema_rs.Draft202012Validator(
+                {**field, "$defs": SCHEMAS[name]["$defs"]}
+            )
+            examples = field.get("examples", [])
+            defaults = [field["default"]] if "default" in field else []
+            wrong += [(where, each) for each in [*examples, *defaults] if not validator.is_valid(each)]
+            wrong += [] if examples else [(where, "no examples")]
+        assert wrong == []
+
+    def test_choices_are_all_explained_or_none(self, name: str) -> None:
+        for node in nodes(SCHEMAS[name]):
+            if "enumDescriptions" in node:
+                assert len(node["enumDescriptions"]) == len(node["enum"]), node
+
+
+def nodes(node: Any) -> Iterator[dict[str, Any]]:
+    """Every mapping in *node*."""
+    if isinstance(node, dict):
+        yield node
+        for each in node.values():
+            yield from nodes(each)
+    elif isinstance(node, list):
+        for each in node:
+            yield from nodes(each)
+
+
+def fields(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every field of a schema and its definitions."""
+    for holder, node in [("", schema), *schema["$defs"].items()]:
+        for key, field in node.get("properties", {}).items():
+            yield f"{holder}.{key}", field
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_what_is_effective_may_stand_in_a_file(document: dict[str, Any]) -> None:
+    validator = jsonschema_rs.Draft202012Validator(SCHEMAS[gate.SOURCE])
+    assert [each.message for each in validator.iter_errors(document)] == []
+
+
+def test_every_scalar_of_a_file_may_be_an_expression_or_a_tombstone() -> None:
+    """Except under the fields that pass anything on, and where text is free, which hold both."""
+    validator = jsonschema_rs.Draft202012Validator(SCHEMAS[gate.SOURCE])
+    for document in DOCUMENTS:
+        for value in ("${{ parameters.x }}", None):
+            whole = replaced(document["spec"], value)
+            data = {"apiVersion": "paddlespec.io/v1", "kind": "PaddleJob", "spec": whole}
+            assert [each.message for each in validator.iter_errors(data)] == []
+
+
+def replaced(value: Any, scalar: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: each if key == "patches" else replaced(each, scalar) for key, each in value.items()
+        }
+    return [replaced(each, scalar) for each in value] if isinstance(value, list) else scalar
