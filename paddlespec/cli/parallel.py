@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,11 +30,13 @@ def spread(work: Callable[[Sequence[str]], Result], items: Sequence[str]) -> lis
     try:
         first = work(shares[0])
     finally:
-        outcomes = [_finish(*copy) for copy in copies]
+        outcomes: list[Result | BaseException] = [_finish(*copy) for copy in copies]
+    results = [first]
     for outcome in outcomes:
         if isinstance(outcome, BaseException):
             raise outcome
-    return [first, *outcomes]
+        results.append(outcome)
+    return results
 
 
 def _processors() -> int:
@@ -62,7 +64,8 @@ def _start(work: Callable[[Sequence[str]], Result], share: Sequence[str]) -> tup
     os._exit(0)
 
 
-def _finish(process: int, reader: int) -> Result:
+def _finish(process: int, reader: int) -> Any:
+    """What a copy came to, once it has ended."""
     import pickle
 
     with os.fdopen(reader, "rb") as pipe:
@@ -70,5 +73,4 @@ def _finish(process: int, reader: int) -> Result:
     os.waitpid(process, 0)
     if not content:
         raise ChildProcessError("a helper process ended early")
-    result: Result = pickle.loads(content)  # noqa: S301 - written by our own copy
-    return result
+    return pickle.loads(content)  # noqa: S301 - written by our own copy

@@ -45,22 +45,22 @@ def test_the_wheel_holds_code_schemas_and_templates(wheel: Path) -> None:
 def test_a_fresh_install_renders_an_example(wheel: Path, tmp_path: Path) -> None:
     venv.create(tmp_path / "venv", with_pip=True)
     binaries = tmp_path / "venv" / ("Scripts" if os.name == "nt" else "bin")
-    install = [binaries / "python", "-m", "pip", "install", "--quiet", str(wheel)]
+    install = [str(binaries / "python"), "-m", "pip", "install", "--quiet", str(wheel)]
     subprocess.run(install, check=True, capture_output=True)
     variables = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    for arguments in (
-        ["validate", str(ROOT / "examples")],
-        ["render", str(ROOT / "examples" / "fit-a-line-ps")],
-    ):
-        done = subprocess.run(
-            [binaries / "paddlespec", *arguments],
+    validated, rendered = (
+        subprocess.run(
+            [str(binaries / "paddlespec"), command, str(ROOT / "examples" / "fit-a-line-ps")],
             cwd=tmp_path,
             env=variables,
             check=True,
             capture_output=True,
             text=True,
         )
-    assert "kind: Job" in done.stdout
+        for command in ("validate", "render")
+    )
+    assert "1 spec is valid" in validated.stderr
+    assert "kind: Job" in rendered.stdout
 
 
 def test_both_installs_find_their_files() -> None:
