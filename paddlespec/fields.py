@@ -96,9 +96,10 @@ def _paths(node: Node, path: Path, depth: int) -> Iterator[str]:
 
 def suggestion(path: Path) -> str | None:
     """The known path that *path* was most likely meant to be."""
-    text = ".".join(str(each) for each in path)
-    close = nearest(text, known())
-    same_end = [each for each in known() if each.rpartition(".")[2] == path[-1]]
+    text = ".".join(str(each) for each in path).removeprefix("spec.")
+    paths = [each.removeprefix("spec.") for each in known()]
+    close = nearest(text, paths)
+    same_end = [each for each in paths if each.rpartition(".")[2] == path[-1]]
     if same_end and (close is None or len(path) <= 2):
         close = close if close in same_end else same_end[0]
-    return close.removeprefix("spec.") if close else None
+    return close

@@ -46,8 +46,9 @@ def parse(text: str, option: str = "--update") -> Update:
     if not splits:
         if not left.endswith("-"):
             _refuse(blank, "expected path=value, path+=value or path-")
-        path = _path(left[:-1], blank)
-        return blank._replace(path=path, action="remove")
+        removal = blank._replace(path=_path(left[:-1], blank), action="remove")
+        _field(removal.path, removal)
+        return removal
     append = left.endswith("+")
     path = _path(left.removesuffix("+"), blank)
     update = blank._replace(path=path, action="append" if append else "set")
@@ -145,6 +146,8 @@ def _apply(data: Any, place: Place, update: Update, depth: int) -> tuple[Any, Pl
         else:
             items[index], children[index] = _apply(data[index], children[index], update, depth + 1)
         return items, Place(place.origin, place.start, None, children, None, place.whole)
+    if isinstance(part, int) or fields.types(fields.find(path[:depth]) or {}) == {"array", "null"}:
+        _refuse(update, f"{dotted(path[:depth])} holds no list", "unknown-path")
     key = str(part)
     members = dict(data) if isinstance(data, dict) else {}
     places = dict(place.children) if isinstance(place.children, dict) else {}

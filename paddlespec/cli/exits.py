@@ -68,7 +68,7 @@ def run(command: Callable[[], object]) -> int:
     except InvalidSpec as error:
         from paddlespec.report.text import diagnostics
 
-        sys.stderr.write(diagnostics(error.diagnostics, {}, color=False))
+        sys.stderr.write(diagnostics(error.diagnostics, {}, color=False, excerpts=True))
         return Exit.usage
     except (Stop, OperationFailed) as error:
         if error.message:
