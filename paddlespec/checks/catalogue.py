@@ -4,11 +4,82 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paddlespec.checks import topology
+from paddlespec.checks import (
+    command,
+    env,
+    images,
+    names,
+    parameters,
+    places,
+    policy,
+    ports,
+    quantities,
+    secrets,
+    topology,
+    volumes,
+)
 
 if TYPE_CHECKING:
-    from paddlespec.checks import Check, RoleCheck
+    from paddlespec.checks import Check, EnvCheck, RoleCheck
 
-CHECKS: tuple[Check, ...] = (topology.mode_and_pservers,)
+CHECKS: tuple[Check, ...] = (
+    topology.mode_and_pservers,
+    topology.processes_per_replica,
+    topology.legacy_settings,
+    topology.legacy_passes,
+    topology.empty_restart,
+    topology.addresses_fit,
+    names.managed_labels,
+    env.allowed,
+    volumes.one_source,
+    volumes.names,
+    volumes.mounts,
+    volumes.nested,
+    volumes.code_is_seen,
+    volumes.shared_claims,
+    volumes.sub_paths,
+    places.on_a_mount,
+    places.output_is_writable,
+    places.input_is_output,
+    places.policy_needs_output,
+    places.clear_spares,
+    places.runs_beside_code,
+    parameters.used,
+    parameters.of_profiles,
+    policy.retries,
+    policy.durations,
+    policy.idle_pservers,
+    secrets.in_parameters,
+    secrets.in_commands,
+)
 
-ROLE_CHECKS: tuple[RoleCheck, ...] = ()
+ROLE_CHECKS: tuple[RoleCheck, ...] = (
+    names.name_fits,
+    quantities.memory,
+    quantities.cpu,
+    quantities.accelerator,
+    quantities.gpus_are_used,
+    ports.one_owner,
+    ports.drawn_ports,
+    env.references,
+    images.tag,
+    images.parameter_server,
+    images.for_accelerators,
+    command.launcher,
+    command.launcher_in_ps,
+    command.launcher_flags,
+    command.no_command,
+    command.exec_form,
+    command.fault_tolerance,
+    policy.tolerations,
+    secrets.in_role_commands,
+)
+
+ENV_CHECKS: tuple[EnvCheck, ...] = (
+    env.managed,
+    env.source,
+    env.spelling,
+    env.case,
+    env.devices,
+    secrets.in_env,
+)

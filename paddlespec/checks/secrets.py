@@ -1,0 +1,159 @@
+"""Whether a secret stands in the open. What was found is never quoted."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from paddlespec.checks import reads
+from paddlespec.checks.written import written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from paddlespec.checks import Env, Facts, RoleName
+    from paddlespec.diagnostic import Diagnostic, Path
+    from paddlespec.model import Role
+
+_HINT = "keep it in a Secret: `NAME: {secret: SECRET, key: KEY}` under `env`"
+_WORDS = ("password", "passwd", "passphrase", "token", "secret", "credential", "credentials")
+# What any text that `_shapes` matches has inside: most texts have none of it.
+_MARKS = (
+    *("AKIA", "ASIA", "-----BEGIN", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+    *("glpat-", "xox", "hf_", "sk-", "AIza", "eyJ", "://"),
+)
+_FLAGS = ("assw", "oken", "ecret", "key", "PASSW", "TOKEN", "SECRET", "KEY")
+_LONG = 40
+
+
+@lru_cache(maxsize=1)
+def _shapes() -> re.Pattern[str]:
+    return re.compile(
+        r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"
+        r"|-----BEGIN [A-Z ]{0,30}PRIVATE KEY"
+        r"|\b(?:gh[pousr]_[A-Za-z0-9]{20}|github_pat_[A-Za-z0-9_]{20}|glpat-[\w-]{20})"
+        r"|\b(?:xox[abprs]-[\w-]{10}|hf_[A-Za-z0-9]{20}|sk-[\w-]{20}|AIza[\w-]{35})"
+        r"|(?<![\w-])eyJ[\w-]{10,}\.eyJ[\w-]{10,}\."
+        r"|://[^\s/:@$]*:(?!\$)[^\s/@$]+@"
+    )
+
+
+@lru_cache(maxsize=1)
+def _flags() -> re.Pattern[str]:
+    """A credential as an argument or assignment of a command."""
+    return re.compile(
+        r"(?i)(?:^|[\s;&|'\"])(?:--?|export\s+)?[\w-]*"
+        r"(?:password|passwd|passphrase|token|secret|api[-_]?key|access[-_]?key)"
+        r"(?:=|(?<=[\w])\s+(?=[^-\s]))['\"]?(?![$'\"\s/.<])(?=[^\s'\"]*[0-9])[^\s'\"]{8,}"
+    )
+
+
+def looks_secret(text: str) -> bool:
+    """Whether *text* has the shape of a credential."""
+    if any(mark in text for mark in _MARKS) and _shapes().search(text):
+        return True
+    return len(text) >= _LONG and any(
+        len(word) >= _LONG and _is_random(word) for word in text.replace("=", " ").split()
+    )
+
+
+def _is_random(word: str) -> bool:
+    """Whether a long word is what a generator of keys makes, and no name or path."""
+    if not word.isascii() or word.count("/") * 16 > len(word):
+        return False
+    if not all(char.isalnum() or char in "+/_-" for char in word):
+        return False
+    counts = [sum(map(kind, word)) for kind in (str.isupper, str.islower, str.isdigit)]
+    return min(counts) >= 4 and len(set(word)) >= 20
+
+
+@lru_cache(maxsize=512)
+def names_secret(name: str) -> bool:
+    """Whether a variable called *name* holds a credential: `DB_PASSWORD`, `apiKey`."""
+    parts = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().replace("-", "_").split("_")
+    last = parts[-1]
+    if last == "id" and parts[-3:-1] == ["access", "key"]:
+        return True
+    if last in ("key", "keys"):
+        return len(parts) > 1 and parts[-2] in ("api", "access", "private", "secret", "auth")
+    return last in _WORDS or last in ("apikey", "accesskey", "secretkey", "authtoken")
+
+
+def _is_literal(value: object) -> bool:
+    """Whether *value* is text that could be a credential: no path, reference or placeholder."""
+    return (
+        isinstance(value, str)
+        and len(value) >= 4
+        and not value.startswith(("/", "$", "./", "<"))
+        and value.lower() not in ("true", "false", "none", "null")
+    )
+
+
+@reads("{env}")
+def in_env(facts: Facts, path: Path, env: Env) -> Iterator[Diagnostic]:
+    """Variables are shown in every output unless they are references or marked."""
+    for name, value in env.items():
+        text = value
+        if not isinstance(value, (str, int, float)):
+            text = None if value.sensitive else value.value
+        if not isinstance(text, str):
+            continue
+        if (names_secret(name) and _is_literal(text)) or looks_secret(text):
+            where = (*path, name)
+            if (written(facts.document, where) or "").lstrip("\"'").startswith("${{"):
+                continue
+            message = f"the value of {name} looks like a credential"
+            hint = f"keep it in a Secret: `{name}: {{secret: SECRET, key: KEY}}`"
+            yield facts.warning("looks-like-secret", message, where, hint)
+
+
+@reads("spec.parameters")
+def in_parameters(facts: Facts) -> Iterator[Diagnostic]:
+    """Parameters are written out wherever they are used."""
+    for name, value in facts.job.spec.parameters.items():
+        if isinstance(value, str) and (
+            (names_secret(name) and _is_literal(value)) or looks_secret(value)
+        ):
+            message = f"the parameter {name} looks like a credential"
+            path = ("spec", "parameters", name)
+            yield facts.warning("looks-like-secret", message, path, _HINT)
+
+
+@reads("spec.command", "spec.setup", "spec.teardown", "spec.package")
+def in_commands(facts: Facts) -> Iterator[Diagnostic]:
+    """Commands are shown in every output, and to whoever may see pods."""
+    spec = facts.job.spec
+    for name, value in (
+        ("command", spec.command),
+        ("setup", spec.setup),
+        ("teardown", spec.teardown),
+    ):
+        if value:
+            yield from _in_command(facts, ("spec", name), value)
+    if spec.package and spec.package.pip:
+        yield from _in_command(facts, ("spec", "package", "pip"), spec.package.pip)
+
+
+@reads("spec.{role}.command")
+def in_role_commands(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
+    """As in the command of the whole job."""
+    if role.command:
+        yield from _in_command(facts, ("spec", name, "command"), role.command)
+
+
+def _in_command(facts: Facts, path: Path, command: str | Sequence[str]) -> Iterator[Diagnostic]:
+    if isinstance(command, str):
+        pieces: list[tuple[Path, str]] = [(path, command)]
+    else:
+        pieces = [((*path, index), each) for index, each in enumerate(command)]
+    previous = ""
+    for where, text in pieces:
+        told = looks_secret(text) or (
+            any(mark in text for mark in _FLAGS) and _flags().search(text) is not None
+        )
+        told = told or (names_secret(previous.lstrip("-")) and _is_literal(text))
+        if told:
+            message = "something in the command looks like a credential"
+            yield facts.warning("looks-like-secret", message, where, _HINT)
+        previous = text if text.startswith("-") and "=" not in text else ""
