@@ -1,0 +1,61 @@
+"""Every code that the package can emit, found in its source."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[2] / "paddlespec"
+# What makes a finding; a code is the argument that is one word.
+_MAKERS = frozenset(
+    (
+        "Diagnostic",
+        "_Unresolved",
+        "_one",
+        "_refuse",
+        "_whole",
+        "at",
+        "broken",
+        "error",
+        "report",
+        "warning",
+    )
+)
+
+
+def emitted() -> dict[str, set[str]]:
+    """Each code, and the parts of the package that emit it."""
+    found: dict[str, set[str]] = {}
+    for file in sorted(PACKAGE.rglob("*.py")):
+        part = file.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            for code in _codes(node, part):
+                found.setdefault(code, set()).add(part)
+    return found
+
+
+def _codes(node: ast.AST, part: str) -> list[str]:
+    if isinstance(node, ast.Call):
+        name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+        if name in _MAKERS:
+            named = [each.value for each in node.keywords if each.arg == "code"]
+            values = [*node.args, *named] if len(node.args) + len(named) > 1 else []
+            return [word for each in values for word in _words(each)]
+    if isinstance(node, ast.arguments):
+        pairs = [
+            *zip(reversed([*node.posonlyargs, *node.args]), reversed(node.defaults)),
+            *zip(node.kwonlyargs, node.kw_defaults),
+        ]
+        return [
+            word for each, value in pairs if each.arg == "code" and value for word in _words(value)
+        ]
+    # `_describe` of the gate answers with a code, a message and a hint.
+    if part == "gate" and isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple):
+        return _words(node.value.elts[0]) if len(node.value.elts) == 3 else []
+    return []
+
+
+def _words(node: ast.expr) -> list[str]:
+    value = node.value if isinstance(node, ast.Constant) else None
+    is_code = isinstance(value, str) and value.replace("-", "").isalpha() and value.islower()
+    return [str(value)] if is_code else []
