@@ -313,7 +313,8 @@ def _remove_all(meant: Sequence[_Meant], engines: _Engines, removal: _Removal) -
             engine = engines.at(each.context, each.namespace)
             found = engine.contents(each.name)
             if not _confirmed(each.name, found, removal):
-                codes.append(Exit.no)
+                _noted_text(f"{each.name} stays as it is")
+                codes.append(Exit.refused)
                 continue
             engine.remove(each.name, _told, claims=removal.claims)
         except NotFound as error:

@@ -1,0 +1,157 @@
+"""`kill` and `delete` on a real control plane: what goes, what stays, and for how long."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+from interceptor import Fate, Seen, intercepted
+from user import COMMAND, User
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from control_plane import ControlPlane
+
+CLAIM = '[{"name": "out", "mountPath": "/out", "claim": {"size": "1Gi"}}]'
+
+
+@pytest.fixture
+def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
+    return User.admin(control_plane, namespace, tmp_path)
+
+
+def test_kill_keeps_claims_and_delete_does_not(user: User) -> None:
+    spec = user.ps(run_for="1h")
+    volumes = ("-u", f"volumes={CLAIM}")
+    user.run("apply", spec, *volumes, "--wait", "ready", "--timeout", "60s")
+    assert "ownerReferences" not in user.get("persistentvolumeclaims", "fit-out")["metadata"]
+    told = user.run("kill", "fit")
+    assert "Job/fit-trainer deleted" in told.stdout
+    assert list(user.everything()) == ["persistentvolumeclaims/fit-out"]
+    user.run("delete", "fit")
+    assert not user.everything()
+
+
+def test_a_killed_job_runs_again_with_its_claims(user: User) -> None:
+    spec = user.ps(run_for="1h")
+    volumes = ("-u", f"volumes={CLAIM}")
+    user.run("apply", spec, *volumes, "--wait", "ready")
+    claim = user.get("persistentvolumeclaims", "fit-out")["metadata"]["uid"]
+    user.run("kill", spec)
+    user.run("apply", spec, *volumes, "--wait", "ready")
+    assert user.get("persistentvolumeclaims", "fit-out")["metadata"]["uid"] == claim
+
+
+@pytest.mark.parametrize("verb", ["kill", "delete"])
+def test_the_end_waits_for_the_pods_of_every_role(user: User, verb: str) -> None:
+    user.run("apply", user.ps(run_for="1h", terminate_after="3s"), "--wait", "ready")
+    told = user.run(verb, "fit", "--timeout", "60s")
+    assert "fit: waiting for" in told.stderr
+    assert not user.everything()
+
+
+def test_the_wait_is_not_for_ever(user: User) -> None:
+    user.run("apply", user.ps(run_for="1h", terminate_after="1h"), "--wait", "ready")
+    told = user.run("kill", "fit", "--timeout", "2s", code=5)
+    assert "time ran out: waiting for 2 pods to end" in told.stderr
+    user.run("kill", "fit", "--no-wait", code=3)
+
+
+def test_pservers_of_a_stateful_set_go_too(user: User) -> None:
+    spec = user.ps(run_for="1h")
+    user.run("apply", spec, "-u", "pservers.workload=StatefulSet", "--wait", "ready")
+    user.run("kill", "fit")
+    assert not user.everything()
+
+
+def test_objects_without_an_owner_go_too(user: User) -> None:
+    """Rendered manifests that another tool applied have no owner references."""
+    rendered = user.run("render", user.ps(run_for="1h"), "-u", "env.PASSWORD=shown").stdout
+    user.plane.kubectl("apply", "-n", user.namespace, "-f", "-", input=rendered)
+    user.run("delete", "fit")
+    assert not user.everything()
+
+
+def test_what_is_not_the_jobs_stays(user: User) -> None:
+    service = {"metadata": {"name": "other"}, "spec": {"ports": [{"port": 80}]}}
+    user.plane.request("POST", user.path("services"), service)
+    user.run("apply", user.ps("fit", run_for="1h"))
+    user.run("apply", user.ps("fit-2", run_for="1h"))
+    user.run("delete", "fit")
+    assert sorted(user.names("services")) == ["fit-2-pserver", "fit-2-trainer", "other"]
+    user.plane.eventually(lambda: user.running("trainers") == 2)
+
+
+def test_a_job_that_is_not_there(user: User) -> None:
+    user.run("apply", user.ps("word2vec"))
+    told = user.run("kill", "wordvec", code=3)
+    assert f"there is no job wordvec in namespace {user.namespace}" in told.stderr
+    assert 'did you mean "word2vec"?' in told.stderr
+    user.run("delete", "wordvec", code=3)
+    user.run("delete", "wordvec", "--ignore-not-found")
+    user.run("delete", "wordvec", "word2vec", code=3)
+    assert not user.everything()
+
+
+def test_a_path_names_its_job_and_namespace(user: User) -> None:
+    spec = user.ps(run_for="1h")
+    user.run("apply", spec, "-u", f"metadata.namespace={user.namespace}")
+    elsewhere = user._replace(kubeconfig=user.plane.kubeconfig_for("admin", "default"))
+    elsewhere.run("delete", "-f", spec, code=3)
+    elsewhere.run("delete", "-f", spec, "-u", f"metadata.namespace={user.namespace}")
+    assert not user.everything()
+
+
+def test_an_invalid_spec_still_names_its_job(user: User) -> None:
+    spec = user.ps(run_for="1h")
+    user.run("apply", spec)
+    user.run("kill", spec, "-u", "trainers.replicas=0")
+    assert not user.everything()
+
+
+def test_rm_is_delete(user: User) -> None:
+    user.run("apply", user.ps(), "-u", f"volumes={CLAIM}")
+    user.run("kill", "fit", "--rm")
+    assert not user.everything()
+
+
+def test_usage(user: User) -> None:
+    assert "no job given" in user.run("kill", code=2).stderr
+    assert "expected a duration" in user.run("kill", "fit", "--timeout", "soon", code=2).stderr
+
+
+@pytest.mark.parametrize(("answer", "gone"), [("n", False), ("", False), ("y", True)])
+def test_a_person_is_asked(user: User, answer: str, gone: bool) -> None:
+    user.run("apply", user.ps(run_for="1h"), "--wait", "ready", "--timeout", "60s")
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, "kill", "fit"],
+        env=user.environment,
+        stdin=theirs,
+        stderr=theirs,
+        stdout=subprocess.PIPE,
+    )
+    os.close(theirs)
+    shown = b""
+    while b"[y/N]" not in shown:
+        shown += os.read(ours, 1024)
+    assert b"kill job fit (2 pservers, 2 trainers running for " in shown
+    os.write(ours, f"{answer}\n".encode())
+    process.communicate(timeout=60)
+    os.close(ours)
+    assert bool(user.everything()) is not gone
+    assert (process.returncode == 0) is gone
+
+
+def test_every_request_may_fail_once(user: User) -> None:
+    def decide(seen: Seen) -> Fate:
+        return Fate(answer=False) if seen.number % 2 else Fate()
+
+    user.run("apply", user.ps(run_for="1h"), "--wait", "ready")
+    with intercepted(user.plane, user.folder, user.namespace, decide) as kubeconfig:
+        user._replace(kubeconfig=kubeconfig).run("delete", "fit")
+    assert not user.everything()

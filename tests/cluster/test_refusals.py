@@ -1,0 +1,219 @@
+"""What a cluster refuses is told in our words; the canary of `User.run` watches every message."""
+
+from __future__ import annotations
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from user import User
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from control_plane import ControlPlane
+
+
+@pytest.fixture
+def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
+    return User.admin(control_plane, namespace, tmp_path)
+
+
+def patched(user: User, patch: dict[str, Any], kind: str = "Job") -> tuple[str, ...]:
+    patches = [{"target": {"kind": kind}, "patch": patch}]
+    return (user.ps(), "-u", f"patches={json.dumps(patches)}")
+
+
+def container(**fields: Any) -> dict[str, Any]:
+    pod = {"containers": [{"name": "paddle", **fields}]}
+    return {"spec": {"template": {"spec": pod}}}
+
+
+UNKNOWN = {"spec": {"template": {"spec": {"hostNetwrk": "canary-value"}}}}
+WRONG = {
+    "unknown-field": (UNKNOWN, "spec.template.spec.hostNetwrk: unknown field"),
+    "wrong-type": (
+        container(env=[{"name": "A", "value": {"canary": 5}}]),
+        '.env[name="A"].value: wrong type, expected string',
+    ),
+    "bad-quantity": (
+        container(resources={"limits": {"cpu": "canary"}}),
+        "a value has not the form that its field wants",
+    ),
+    "invalid": (
+        container(imagePullPolicy="canary-sometimes"),
+        "not valid: spec.template.spec.containers[0].imagePullPolicy",
+    ),
+    "invalid-name": (
+        container(env=[{"name": "canary=", "value": "x"}]),
+        "not valid: spec.template.spec.containers[0].env",
+    ),
+}
+
+
+@pytest.mark.parametrize("how", [(), ("--dry-run", "server")], ids=["apply", "dry-run"])
+@pytest.mark.parametrize("case", WRONG)
+def test_a_bad_patch_is_told_by_its_field(user: User, case: str, how: tuple[str, ...]) -> None:
+    patch, expected = WRONG[case]
+    told = user.run("apply", *patched(user, patch), *how, code=3)
+    assert expected in told.stderr
+    assert "Job/fit-trainer" in told.stderr
+    assert user.running("trainers") == 0
+
+
+def test_an_immutable_change_does_not_print_the_pods(user: User) -> None:
+    user.run("apply", user.ps(run_for="1h"))
+    told = user.run("apply", user.ps(run_for="1h"), "-u", "env.PASSWORD=canary-other", code=3)
+    assert "spec.template" in told.stderr
+
+
+def test_an_exceeded_quota_names_it(user: User) -> None:
+    quota = {"metadata": {"name": "one"}, "spec": {"hard": {"count/jobs.batch": "1"}}}
+    user.plane.request("POST", user.path("resourcequotas"), quota)
+    user.plane.eventually(lambda: user.get("resourcequotas", "one").get("status", {}).get("used"))
+    told = user.run("apply", user.ps(run_for="1h"), code=3)
+    assert "Job/fit-pserver exceeds the quota one" in told.stderr
+    assert "used count/jobs.batch=1" in told.stderr
+    # Nothing runs, and with more quota the next apply goes on.
+    assert user.get("jobs", "fit-trainer")["spec"]["suspend"] is True
+    user.plane.request("DELETE", f"{user.path('resourcequotas')}/one")
+    user.plane.eventually(lambda: not user.all("resourcequotas"))
+    user.run("apply", user.ps(run_for="1h"), "--wait", "ready", "--timeout", "60s")
+
+
+@pytest.mark.parametrize("how", [(), ("--dry-run", "server")], ids=["apply", "dry-run"])
+def test_a_missing_namespace(user: User, how: tuple[str, ...]) -> None:
+    told = user.run("apply", user.ps(), "-n", "nowhere-at-all", *how, code=3)
+    assert "there is no namespace nowhere-at-all" in told.stderr
+    assert "no job fit in namespace" in user.run("kill", "fit", "-n", "nowhere", code=3).stderr
+
+
+def test_a_user_without_rights(user: User) -> None:
+    nobody = user._replace(kubeconfig=user.plane.kubeconfig_for("nobody", user.namespace))
+    told = nobody.run("apply", user.ps(), code=3)
+    assert f"you may not get jobs in namespace {user.namespace}" in told.stderr
+    assert "or there is no such namespace" in told.stderr
+    assert "you may not list jobs" in nobody.run("kill", "fit", code=3).stderr
+
+
+def test_a_user_who_may_only_read(user: User) -> None:
+    everything = {"apiGroups": ["", "batch", "apps"], "resources": ["*"]}
+    user.plane.allow("reader", user.namespace, [{**everything, "verbs": ["get", "list"]}])
+    reader = user._replace(kubeconfig=user.plane.kubeconfig_for("reader", user.namespace))
+
+    def told() -> bool:
+        message = reader.run("apply", user.ps(), code=3).stderr
+        return f"you may not patch jobs in namespace {user.namespace}" in message
+
+    user.plane.eventually(told)
+
+
+def test_a_user_with_the_documented_rights(user: User) -> None:
+    """What apply, wait and delete need, and no more."""
+    objects = ["services", "configmaps", "persistentvolumeclaims"]
+    write = ["get", "list", "create", "patch", "delete"]
+    rules = [
+        {"apiGroups": [""], "resources": objects, "verbs": write},
+        {"apiGroups": ["batch"], "resources": ["jobs"], "verbs": write},
+        {"apiGroups": ["apps"], "resources": ["statefulsets"], "verbs": write},
+        {"apiGroups": [""], "resources": ["pods", "pods/log", "events"], "verbs": ["get", "list"]},
+    ]
+    user.plane.allow("runner", user.namespace, rules)
+    runner = user._replace(kubeconfig=user.plane.kubeconfig_for("runner", user.namespace))
+    user.plane.eventually(lambda: runner.code("apply", user.ps(), "--dry-run", "server") == 0)
+    runner.run("apply", user.ps(run_for="1s"), "--wait", "complete", "--timeout", "60s")
+    runner.run("delete", "fit")
+    assert not user.everything()
+
+
+def test_unknown_credentials(user: User) -> None:
+    path = user.folder / "stale.kubeconfig"
+    text = user.kubeconfig.read_text(encoding="utf-8")
+    path.write_text(text.replace("admin-token", "canary-token"), encoding="utf-8")
+    told = user._replace(kubeconfig=path).run("apply", user.ps(), code=3)
+    assert "the cluster does not know who asks" in told.stderr
+
+
+def test_a_conflict_names_who_set_the_field(user: User) -> None:
+    user.run("apply", user.ps(run_for="1h"))
+    user.plane.kubectl(
+        *("patch", "job", "fit-trainer", "-n", user.namespace, "--field-manager=governor"),
+        *("-p", '{"spec": {"ttlSecondsAfterFinished": 7}}'),
+    )
+    told = user.run("apply", user.ps(run_for="1h"), code=3)
+    assert "spec.ttlSecondsAfterFinished (governor)" in told.stderr
+
+
+def test_a_kind_that_is_not_installed(user: User) -> None:
+    told = user.run("apply", user.ps(), "-u", "scheduling={scheduler: volcano, gang: true}", code=3)
+    assert "the cluster knows no PodGroup" in told.stderr
+
+
+def test_a_namespace_that_is_being_deleted(user: User) -> None:
+    body = {"metadata": {"name": "held", "finalizers": ["test/held"]}}
+    user.plane.request("POST", user.path("configmaps"), body)
+    user.plane.request("DELETE", f"/api/v1/namespaces/{user.namespace}")
+    told = user.run("apply", user.ps(), code=3)
+    assert f"namespace {user.namespace} is being deleted" in told.stderr
+    user.plane.kubectl(
+        *("patch", "configmap", "held", "-n", user.namespace, "--type=merge"),
+        *("-p", '{"metadata": {"finalizers": null}}'),
+    )
+
+
+def kubeconfig(user: User, server: str, **cluster: str) -> User:
+    path = user.folder / "other.kubeconfig"
+    document = {
+        "clusters": [{"name": "c", "cluster": {"server": server, **cluster}}],
+        "users": [{"name": "u", "user": {"token": "canary"}}],
+        "contexts": [{"name": "test", "context": {"cluster": "c", "user": "u"}}],
+        "current-context": "test",
+    }
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return user._replace(kubeconfig=path)
+
+
+@pytest.mark.parametrize(
+    ("server", "expected"),
+    [
+        ("https://127.0.0.1:1", "cannot reach https://127.0.0.1:1: connection refused"),
+        ("https://no-such-host.invalid", "its name is not known"),
+    ],
+    ids=["refused", "unknown-host"],
+)
+def test_a_cluster_that_cannot_be_reached(user: User, server: str, expected: str) -> None:
+    told = kubeconfig(user, server).run("apply", user.ps(), "--timeout", "1s", code=5)
+    assert expected in told.stderr
+
+
+def test_a_certificate_that_nobody_vouches_for(user: User) -> None:
+    told = kubeconfig(user, user.plane.server).run("apply", user.ps(), code=3)
+    assert "its certificate is not the one that the kubeconfig expects" in told.stderr
+
+
+@pytest.fixture
+def login_page() -> Iterator[str]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"<html>canary: please log in</html>")
+
+        def log_message(self, *arguments: object) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_something_that_is_no_api_server(user: User, login_page: str) -> None:
+    told = kubeconfig(user, login_page).run("apply", user.ps(), code=3)
+    assert "is no API server" in told.stderr

@@ -1,0 +1,170 @@
+"""A user of the command line: a folder with specs, a namespace, and what the cluster shows."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import yaml
+
+if TYPE_CHECKING:
+    from control_plane import ControlPlane
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+COMMAND = (sys.executable, "-m", "paddlespec")
+
+PS = """\
+apiVersion: paddlespec.io/v1
+kind: PaddleJob
+metadata: {name: NAME}
+spec:
+  mode: ps
+  image: registry.test/paddle:1
+  command: python train.py
+  env: {PASSWORD: canary-hunter2}
+  trainers: {replicas: 2, resources: {cpu: 1, memory: 1Gi}}
+  pservers: {replicas: 2, resources: {cpu: 1, memory: 1Gi}}
+"""
+# The fake kubelet obeys marks on pods, which patches may not set: a template does.
+WORKLOAD = EXAMPLES.parent / "templates" / "kubernetes" / "workload.yaml.j2"
+LABELS = "      labels: {{ pod.labels }}\n"
+MARKED = (
+    LABELS
+    + """\
+      {% if pod.labels["paddlespec.io/role"] == "trainers" %}
+      annotations: MARKS
+      {% endif %}
+"""
+)
+
+
+class User(NamedTuple):
+    """Someone with a kubeconfig at a shell."""
+
+    plane: ControlPlane
+    namespace: str
+    folder: Path
+    kubeconfig: Path
+
+    @classmethod
+    def admin(cls, plane: ControlPlane, namespace: str, folder: Path) -> User:
+        return cls(plane, namespace, folder, plane.kubeconfig_for("admin", namespace))
+
+    def write(self, text: str, name: str = "paddlejob.yaml") -> str:
+        path = self.folder / name
+        path.write_text(text, encoding="utf-8")
+        return str(path)
+
+    def ps(self, name: str = "fit", **annotations: str) -> str:
+        """A spec of two trainers and two pservers, marked for the fake kubelet."""
+        if annotations:
+            marks = {f"paddlespec.io/test-{k.replace('_', '-')}": v for k, v in annotations.items()}
+            text = WORKLOAD.read_text(encoding="utf-8")
+            assert LABELS in text
+            path = self.templates / "kubernetes" / WORKLOAD.name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(
+                text.replace(LABELS, MARKED.replace("MARKS", repr(marks))), encoding="utf-8"
+            )
+        return self.write(PS.replace("NAME", name), f"{name}.yaml")
+
+    @property
+    def templates(self) -> Path:
+        return self.folder / "templates"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        home = {"HOME": str(self.folder), "KUBECONFIG": str(self.kubeconfig), "NO_PROXY": "*"}
+        return {**os.environ, **home}
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """Begin a command, and do not wait for its end."""
+        if arguments[0] in ("apply", "render") and self.templates.exists():
+            arguments = (*arguments, "--templates", str(self.templates))
+        return subprocess.Popen(
+            [*COMMAND, *arguments],
+            env=self.environment,
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+        """Run a command, which must end with *code*, never with a traceback or a secret."""
+        process = self.start(*arguments)
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == code, f"{arguments}\n{out}\n{err}"
+        assert "Traceback" not in err
+        # What a client-side dry run prints are the manifests themselves.
+        assert "canary" not in (err if "client" in arguments else out + err)
+        return subprocess.CompletedProcess(arguments, code, out, err)
+
+    def code(self, *arguments: str) -> int:
+        """Run a command that may fail; its exit code."""
+        process = self.start(*arguments)
+        process.communicate(timeout=120)
+        return process.returncode
+
+    def get(self, kind: str, name: str) -> Any:
+        return self.plane.request("GET", f"{self.path(kind)}/{name}")
+
+    def all(self, kind: str) -> list[dict[str, Any]]:
+        items: list[dict[str, Any]] = self.plane.request("GET", self.path(kind))["items"]
+        return items
+
+    def names(self, kind: str) -> list[str]:
+        return [each["metadata"]["name"] for each in self.all(kind)]
+
+    def path(self, kind: str) -> str:
+        groups = {"jobs": "/apis/batch/v1", "statefulsets": "/apis/apps/v1"}
+        return f"{groups.get(kind, '/api/v1')}/namespaces/{self.namespace}/{kind}"
+
+    def pods(self, role: str) -> list[dict[str, Any]]:
+        return [
+            each
+            for each in self.all("pods")
+            if each["metadata"]["labels"]["paddlespec.io/role"] == role
+            and "deletionTimestamp" not in each["metadata"]
+        ]
+
+    def running(self, role: str) -> int:
+        return sum(each["status"]["phase"] == "Running" for each in self.pods(role))
+
+    def everything(self) -> dict[str, Any]:
+        """Every object that an apply may touch, whole, and the pods' identities."""
+        kinds = ("jobs", "statefulsets", "services", "configmaps", "persistentvolumeclaims")
+        found = {
+            f"{kind}/{each['metadata']['name']}": each
+            for kind in kinds
+            for each in self.all(kind)
+            if each["metadata"]["name"] != "kube-root-ca.crt"
+        }
+        pods = {
+            f"pods/{each['metadata']['name']}": each["metadata"]["uid"] for each in self.all("pods")
+        }
+        return {**found, **pods}
+
+    def writes(self) -> list[str]:
+        """The requests that changed something here, as `verb resource/name`."""
+        return [
+            f"{each['verb']} {each['objectRef']['resource']}/{each['objectRef'].get('name')}"
+            for each in self.plane.audit(user="admin", namespace=self.namespace)
+            if each["verb"] in ("create", "patch", "update", "delete")
+            and "dryRun" not in each["requestURI"]
+            and each["userAgent"].startswith("paddlespec")
+        ]
+
+
+def conditions(live: dict[str, Any]) -> set[str]:
+    """The conditions of an object that hold."""
+    found = live["status"].get("conditions", [])
+    return {each["type"] for each in found if each["status"] == "True"}
+
+
+def documents(text: str) -> list[dict[str, Any]]:
+    return [each for each in yaml.safe_load_all(text) if each]
