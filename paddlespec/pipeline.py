@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from paddlespec import checks, gate, interpolate, layer, project, targets, update
+from paddlespec import checks, contract, gate, interpolate, layer, project, targets, update
 from paddlespec.diagnostic import Diagnostic, InvalidSpec, Path, Span, did_you_mean, has_errors
 from paddlespec.document import Document, remove
 from paddlespec.files import STDIN, Files
@@ -81,7 +81,7 @@ def build(loaded: Loaded, templates: Templates) -> Built:
     return Built(loaded, manifests)
 
 
-def context(loaded: Loaded) -> targets.Context:
+def context(loaded: Loaded) -> contract.Context:
     """What the plan of *loaded* depends on besides its job."""
     code = None
     package = loaded.job.spec.package
@@ -91,9 +91,9 @@ def context(loaded: Loaded) -> targets.Context:
 
         content = archive(loaded.code, package.into)
         wanted = requirements(package, loaded.code)
-        code = targets.Archive(content, digest(content), wanted)
+        code = contract.Archive(content, digest(content), wanted)
     name = loaded.project.name if loaded.project else None
-    return targets.Context(loaded.datacenter, name, code)
+    return contract.Context(loaded.datacenter, name, code)
 
 
 def _load(file: str, document: Document, files: Files, choices: Choices) -> Loaded:

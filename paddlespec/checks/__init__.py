@@ -9,17 +9,15 @@ that was already reported, and everything else is still checked.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from paddlespec.contract import ROLES, RoleName
 from paddlespec.diagnostic import Diagnostic, Severity
 
 if TYPE_CHECKING:
     from paddlespec.diagnostic import Path
     from paddlespec.document import Document
     from paddlespec.model import Job, Role
-
-RoleName = Literal["trainers", "pservers"]
-ROLES: tuple[RoleName, ...] = ("trainers", "pservers")
 
 
 class Facts(NamedTuple):

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paddlespec import contract
 from paddlespec.checks import reads
 from paddlespec.checks.shell import SHELLS, Run, runs
 from paddlespec.checks.written import written
-from paddlespec.targets import contract
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from paddlespec.checks import Facts, RoleName
+    from paddlespec.checks import Facts
+    from paddlespec.contract import RoleName
     from paddlespec.diagnostic import Diagnostic, Path
     from paddlespec.model import Role, Spec
 

@@ -6,15 +6,17 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from paddlespec import contract
 from paddlespec.checks import reads
 from paddlespec.checks.written import has_unknown_keys, written
+from paddlespec.contract import Context
 from paddlespec.diagnostic import did_you_mean
-from paddlespec.targets import Context, contract
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from paddlespec.checks import Env, Facts, RoleName
+    from paddlespec.checks import Env, Facts
+    from paddlespec.contract import RoleName
     from paddlespec.diagnostic import Diagnostic, Path
     from paddlespec.model import Role
 

@@ -11,7 +11,8 @@ from paddlespec.checks import reads
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from paddlespec.checks import Facts, RoleName
+    from paddlespec.checks import Facts
+    from paddlespec.contract import RoleName
     from paddlespec.diagnostic import Diagnostic, Path
     from paddlespec.model import Job, Role
 

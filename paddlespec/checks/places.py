@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paddlespec import contract
 from paddlespec.checks import reads
 from paddlespec.checks.volumes import clean, holds, mount_of, writable
-from paddlespec.targets import contract
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

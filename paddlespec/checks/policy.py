@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paddlespec import contract
 from paddlespec.checks import reads
 from paddlespec.quantity import seconds
-from paddlespec.targets import contract
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from paddlespec.checks import Facts, RoleName
+    from paddlespec.checks import Facts
+    from paddlespec.contract import RoleName
     from paddlespec.diagnostic import Diagnostic
     from paddlespec.model import Role
 

@@ -12,7 +12,8 @@ from paddlespec.checks.written import written
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from paddlespec.checks import Env, Facts, RoleName
+    from paddlespec.checks import Env, Facts
+    from paddlespec.contract import RoleName
     from paddlespec.diagnostic import Diagnostic, Path
     from paddlespec.model import Role
 

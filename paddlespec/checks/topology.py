@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paddlespec.checks import ROLES, reads
-from paddlespec.targets import Context, contract
+from paddlespec import contract
+from paddlespec.checks import reads
+from paddlespec.contract import ROLES, Context
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

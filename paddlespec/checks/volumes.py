@@ -5,10 +5,10 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
+from paddlespec import contract
 from paddlespec.checks import reads
 from paddlespec.checks.written import has_unknown_keys
 from paddlespec.layer import VOLUME_SOURCES
-from paddlespec.targets import contract
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from paddlespec.checks import ROLES
+from paddlespec.contract import ROLES
 from paddlespec.document import walk
 
 if TYPE_CHECKING:

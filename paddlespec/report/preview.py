@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paddlespec import fields
+from paddlespec import contract, fields
 from paddlespec.emit import dump_all
 from paddlespec.manifest import role
 from paddlespec.report.layout import Page
@@ -27,7 +27,6 @@ from paddlespec.report.totals import (
     unit,
     workloads,
 )
-from paddlespec.targets import contract
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

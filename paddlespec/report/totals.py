@@ -5,16 +5,16 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from paddlespec.checks import ROLES
+from paddlespec import contract
+from paddlespec.contract import ROLES
 from paddlespec.manifest import identity, role
 from paddlespec.quantity import as_bytes, as_count, quantity, seconds
-from paddlespec.targets import contract
 from paddlespec.targets.pods import resources
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from paddlespec.checks import RoleName
+    from paddlespec.contract import RoleName
     from paddlespec.manifest import Manifest
     from paddlespec.model import Job
 

@@ -7,12 +7,13 @@ the entry-point group that third parties use.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from paddlespec.checks import Facts
+    from paddlespec.contract import Context
     from paddlespec.diagnostic import Diagnostic
     from paddlespec.manifest import Manifest
     from paddlespec.model import Job
@@ -20,22 +21,6 @@ if TYPE_CHECKING:
 
 GROUP = "paddlespec.targets"
 _BUILT_IN = {"kubernetes": "paddlespec.targets.kubernetes"}
-
-
-class Archive(NamedTuple):
-    """The user's code, ready to travel; `requirements` is its own file of what to install."""
-
-    content: bytes
-    digest: str
-    requirements: str | None = None
-
-
-class Context(NamedTuple):
-    """What a plan depends on besides the job; all of it comes from files and flags."""
-
-    datacenter: str | None = None
-    project: str | None = None
-    code: Archive | None = None
 
 
 class Plan(Protocol):

@@ -9,20 +9,20 @@ from __future__ import annotations
 from binascii import b2a_base64
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from paddlespec.checks import ROLES
+from paddlespec import contract
+from paddlespec.contract import ROLES
 from paddlespec.diagnostic import Diagnostic
 from paddlespec.manifest import JOB_LABEL, ROLE_LABEL, in_apply_order
 from paddlespec.quantity import seconds
-from paddlespec.targets import contract
 from paddlespec.targets.pods import Replica, claim_name, resources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from paddlespec.checks import Facts, RoleName
+    from paddlespec.checks import Facts
+    from paddlespec.contract import Context, RoleName
     from paddlespec.manifest import Manifest
     from paddlespec.model import Job
-    from paddlespec.targets import Context
     from paddlespec.template import Templates
 
 # The launcher gives its processes 30 seconds between TERM and KILL.

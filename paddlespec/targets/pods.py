@@ -6,16 +6,15 @@ import shlex
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from paddlespec import contract
 from paddlespec.quantity import as_bytes, quantity
 from paddlespec.resources import tree
-from paddlespec.targets import contract
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from paddlespec.checks import RoleName
+    from paddlespec.contract import Context, RoleName
     from paddlespec.model import Job, Resources, Role, Volume
-    from paddlespec.targets import Context
 
 INDEX_ANNOTATION = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 ORDINAL_LABEL = "metadata.labels['apps.kubernetes.io/pod-index']"
@@ -187,7 +186,8 @@ class Replica:
 
     def _wait_step(self) -> Json:
         own = self.job.spec.package
-        pythons = f"{shlex.quote(own.python)} python3 python" if own else "python3 python"
+        names = dict.fromkeys([*([own.python] if own else []), "python3", "python"])
+        pythons = " ".join(map(shlex.quote, names))
         find = f"for each in {pythons}; do command -v $each && break; done"
         step = self._step(
             "wait-for-pservers",
@@ -216,7 +216,7 @@ class Replica:
 
     def command(self) -> list[str] | None:
         """The command of the main container; the image's own where the spec gives none."""
-        main = self.role.command or self.job.spec.command or self._legacy_command()
+        main = self._main()
         before = [*self._installs(), *self.job.spec.setup]
         after = self.job.spec.teardown
         if not before and not after:
@@ -257,13 +257,20 @@ class Replica:
             f"{python} -m pip install --no-cache-dir --disable-pip-version-check {' '.join(wanted)}"
         ]
 
-    def _legacy_command(self) -> str | None:
-        """What the old cluster ran: the pserver, and the trainer of a v1 topology."""
-        if self.job.spec.mode != "legacy":
-            return None
+    def _main(self) -> str | list[str] | None:
+        """
+        The command as the spec gives it, the role's own first.
+
+        Of a legacy job it is the trainers' alone: pservers run a program of Paddle's, and so do
+        the trainers of a v1 topology.
+        """
+        spec = self.job.spec
+        if self.role.command or spec.mode != "legacy":
+            return self.role.command or spec.command
         if self.name == "pservers":
             return script("legacy-pserver.sh")
-        return script("legacy-topology.sh") if self.job.spec.legacy else None
+        topology = spec.legacy.topology if spec.legacy else None
+        return script("legacy-topology.sh") if topology else spec.command
 
 
 _archive_path = "/paddlespec/archive/code.tar"

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddlespec import checks, gate, interpolate, source
-from paddlespec.checks import ROLES, Facts, catalogue, declared
+from paddlespec.checks import Facts, catalogue, declared
+from paddlespec.contract import ROLES
 from paddlespec.diagnostic import Severity
 from paddlespec.document import Document, remove, walk
 from paddlespec.record import Record, job_of

@@ -10,10 +10,11 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paddlespec.contract import Archive, Context
 from paddlespec.emit import dump_all
 from paddlespec.record import job_of
 from paddlespec.source import read
-from paddlespec.targets import Archive, Context, kubernetes
+from paddlespec.targets import kubernetes
 from paddlespec.template import TemplateFault, Templates
 
 MARK = "zzmarkzz"

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from paddlespec import checks, gate, source
-from paddlespec.checks import ROLES, Facts
+from paddlespec import checks, contract, gate, source
+from paddlespec.checks import Facts
 from paddlespec.checks.env import _is_owned
 from paddlespec.checks.images import Image, image
 from paddlespec.checks.secrets import looks_secret, names_secret
 from paddlespec.checks.shell import runs
 from paddlespec.checks.volumes import clean, holds
 from paddlespec.checks.written import written
+from paddlespec.contract import ROLES, Context
 from paddlespec.document import remove
 from paddlespec.record import job_of
-from paddlespec.targets import Context, contract, kubernetes
+from paddlespec.targets import kubernetes
 from paddlespec.template import Templates
 
 if TYPE_CHECKING:

@@ -332,7 +332,7 @@ def test_a_change_that_makes_an_error_is_refused() -> None:
     )
     assert "[choice]" in refusal(text, "image=a", "mode=pss")
     assert "[unknown-path]" in refusal(text, "env.A-")
-    assert "[type]" in refusal(text, "setup[0]=a")
+    assert "[unknown-path]" in refusal(text, "setup[0]=a")
 
 
 def test_errors_that_were_there_before_do_not_stop_an_edit() -> None:

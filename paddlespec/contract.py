@@ -7,14 +7,15 @@ bytes do not depend on where they are applied. A value may only refer to variabl
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from paddlespec.quantity import quantity
 
 if TYPE_CHECKING:
-    from paddlespec.checks import RoleName
     from paddlespec.model import Job
-    from paddlespec.targets import Context
+
+RoleName = Literal["trainers", "pservers"]
+ROLES: tuple[RoleName, ...] = ("trainers", "pservers")
 
 # Outside of 35100-64000, from which Paddle's launcher draws the ports of its workers.
 MASTER_PORT = 6768
@@ -40,6 +41,22 @@ MANAGED_NAMES = frozenset(
         "NAMESPACE",
     )
 )
+
+
+class Archive(NamedTuple):
+    """The user's code, ready to travel; `requirements` is its own file of what to install."""
+
+    content: bytes
+    digest: str
+    requirements: str | None = None
+
+
+class Context(NamedTuple):
+    """What a plan depends on besides the job; all of it comes from files and flags."""
+
+    datacenter: str | None = None
+    project: str | None = None
+    code: Archive | None = None
 
 
 def is_managed(name: str) -> bool:
