@@ -46,9 +46,7 @@ def parse(text: str, option: str = "--update") -> Update:
     if not splits:
         if not left.endswith("-"):
             _refuse(blank, "expected path=value, path+=value or path-")
-        removal = blank._replace(path=_path(left[:-1], blank), action="remove")
-        _field(removal.path, removal)
-        return removal
+        return blank._replace(path=_path(left[:-1], blank), action="remove")
     append = left.endswith("+")
     path = _path(left.removesuffix("+"), blank)
     update = blank._replace(path=path, action="append" if append else "set")
@@ -154,6 +152,9 @@ def _apply(data: Any, place: Place, update: Update, depth: int) -> tuple[Any, Pl
     keys = dict(place.keys or {})
     if depth + 1 == len(path) and update.action == "remove":
         if key not in members:
+            # A key that means nothing may be removed where it stands.
+            if fields.find(path) is None:
+                _field(path, update)
             _refuse(update, f"{dotted(path)} is not set", "unknown-path")
         members[key], places[key] = None, _place(update, None)
     else:
