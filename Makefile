@@ -4,6 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 PADDLE := $(VENV)/.paddle
+PEERS  := .venv-peers
 # Two folders of tests have a conftest each: to the type checker these are two runs.
 TEST_PATHS := tests/docs:tests/cluster
 EXAMPLE := examples/fit-a-line-collective
@@ -52,8 +53,13 @@ contracts: $(READY)
 unit: $(PADDLE)
 	$(BIN)/pytest
 
-bench: $(READY)
-	$(BIN)/python tests/bench/bench.py
+$(PEERS)/.ready: Makefile
+	test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check torchx kubernetes 'setuptools<81'
+	touch $@
+
+bench: $(READY) $(PEERS)/.ready
+	PEERS=$(abspath $(PEERS)/bin) $(BIN)/python tests/bench/bench.py
 
 cluster-bin:
 	$(PYTHON) tests/cluster/control_plane/build.py
@@ -62,4 +68,4 @@ schemas: $(READY)
 	$(BIN)/python -m paddlespec.model.schemas
 
 clean:
-	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
