@@ -102,7 +102,7 @@ class Backend(Protocol):
     def look(self, run: Run, until: Until) -> Progress:
         """How far *run* is on its way; raises `JobFailed` as soon as it cannot get there."""
 
-    def contents(self, name: str) -> Contents:
+    def contents(self, name: str, *, claims: bool) -> Contents:
         """What there is of the job *name*; raises `NotFound`."""
 
     def remove(self, name: str, tell: Callable[[Event], None], *, claims: bool) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import socket
 import time
+from itertools import count
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
@@ -29,6 +30,8 @@ MANAGER = "paddlespec"
 _CONNECT_SECONDS = 10.0
 _READ_SECONDS = 30.0
 _PAUSES = (0.1, 0.3, 1.0, 2.0, 4.0)
+# An address that never answered is more likely wrong than down.
+_PAUSES_AT_FIRST = _PAUSES[:2]
 _LONGEST_RETRY_AFTER = 30.0
 
 Query = dict[str, str]
@@ -40,6 +43,7 @@ class Client:
     def __init__(self, connection: Connection) -> None:
         self.namespace = connection.namespace
         self.deadline: float | None = None
+        self._has_answered = False
         self._configuration = connection.configuration
         self._api = ApiClient(connection.configuration)
         self._resources: dict[tuple[str, str], Resource] = {}
@@ -223,7 +227,7 @@ class Client:
         if body is not None:
             content = json.dumps(body, ensure_ascii=False).encode()
             headers["Content-Type"] = content_type
-        for pause in (*_PAUSES, None):
+        for attempt in count():
             trouble: OperationFailed
             after = None
             try:
@@ -232,13 +236,15 @@ class Client:
                 trouble = self._unreachable(error)
                 passes = not isinstance(error, urllib3.exceptions.SSLError)
             else:
+                self._has_answered = True
                 if 200 <= status < 300:
                     return answer
                 found: Refusal = refusal(request, status, answer)
                 trouble, passes = Refused(found), found.may_pass
-            if pause is None or not passes:
+            pauses = _PAUSES if self._has_answered else _PAUSES_AT_FIRST
+            if not passes or attempt >= len(pauses):
                 raise trouble
-            self._retry_in(after or pause, trouble)
+            self._retry_in(after or pauses[attempt], trouble)
         raise AssertionError("not reached")
 
     def _retry_in(self, seconds: float, trouble: OperationFailed) -> None:

@@ -53,9 +53,9 @@ class Engine:
         """How far *run* is on its way."""
         return watch.look(self.client, run, until)
 
-    def contents(self, name: str) -> Contents:
+    def contents(self, name: str, *, claims: bool) -> Contents:
         """What there is of the job *name*."""
-        return remove.contents(self.client, name)
+        return remove.contents(self.client, name, claims=claims)
 
     def remove(self, name: str, tell: Callable[[Event], None], *, claims: bool) -> None:
         """Ask for the end of everything of a job."""

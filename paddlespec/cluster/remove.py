@@ -27,12 +27,12 @@ _KINDS = (
 _CLAIM = ("v1", "PersistentVolumeClaim")
 
 
-def contents(client: Client, name: str) -> Contents:
+def contents(client: Client, name: str, *, claims: bool = False) -> Contents:
     """What there is of the job *name*."""
-    found = _objects(client, name, claims=True)
-    if not found:
-        raise _unknown(client, name)
+    found = _objects(client, name, claims=claims)
     pods = client.find("v1", "Pod", client.namespace, f"{JOB_LABEL}={name}")
+    if not found and not pods:
+        raise _unknown(client, name)
     replicas: dict[str, int] = {}
     for each in pods:
         if not readiness.pod(each).message.startswith("ended"):

@@ -32,6 +32,7 @@ def test_kill_keeps_claims_and_delete_does_not(user: User) -> None:
     told = user.run("kill", "fit")
     assert "Job/fit-trainer deleted" in told.stdout
     assert list(user.everything()) == ["persistentvolumeclaims/fit-out"]
+    user.run("kill", "fit", code=3)
     user.run("delete", "fit")
     assert not user.everything()
 
@@ -58,7 +59,8 @@ def test_the_wait_is_not_for_ever(user: User) -> None:
     user.run("apply", user.ps(run_for="1h", terminate_after="1h"), "--wait", "ready")
     told = user.run("kill", "fit", "--timeout", "2s", code=5)
     assert "time ran out: waiting for 2 pods to end" in told.stderr
-    user.run("kill", "fit", "--no-wait", code=3)
+    # A second one goes on waiting: nothing but the pods is left.
+    user.run("kill", "fit", "--timeout", "2s", code=5)
 
 
 def test_pservers_of_a_stateful_set_go_too(user: User) -> None:

@@ -1,0 +1,150 @@
+"""Where jobs are: the cluster, the namespace, and the names of what a command is about."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from paddlespec.cli.exits import Exit, Stop
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from paddlespec.cluster.engine import Engine
+    from paddlespec.pipeline import Choices, Loaded
+
+_DURATION = re.compile(r"([0-9]+[dhms])+\Z")
+
+
+class Engines:
+    """The connections of one command: one for each place, closed at the end."""
+
+    def __init__(
+        self,
+        kubeconfig: str | None,
+        context: str | None,
+        namespace: str | None,
+        deadline: float | None,
+    ) -> None:
+        self.kubeconfig, self.context, self.namespace = kubeconfig, context, namespace
+        self.deadline = deadline
+        self._open: dict[tuple[str | None, str | None], Engine] = {}
+
+    def __enter__(self) -> Engines:
+        # State in the cluster is consistent at every moment: all that is left to do at the end
+        # is to close connections.
+        signal.signal(signal.SIGTERM, _terminated)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for each in self._open.values():
+            each.close()
+
+    def at(self, preferred: str | None, namespace: str | None = None) -> Engine:
+        """The engine for a datacenter's context and a job's namespace."""
+        from paddlespec.cluster.engine import open_engine
+
+        key = (None if self.context else preferred, namespace)
+        if key not in self._open:
+            engine = open_engine(self.kubeconfig, self.context, self.namespace or namespace, key[0])
+            engine.until(self.deadline)
+            self._open[key] = engine
+        return self._open[key]
+
+
+def _terminated(*_: object) -> None:
+    raise SystemExit(Exit.terminated)
+
+
+class Meant(NamedTuple):
+    """A job that a command names, and where it is."""
+
+    name: str
+    namespace: str | None = None
+    context: str | None = None
+
+
+def meant(
+    names: Sequence[str] | None,
+    file: Sequence[str] | None,
+    chosen: Choices,
+    namespace: str | None,
+) -> list[Meant]:
+    """The jobs that are named; a spec need not be valid to say which job it is."""
+    found = [Meant(each) for each in names or () if not _is_path(each)]
+    paths = [*(each for each in names or () if _is_path(each)), *(file or ())]
+    found += _of_specs(paths, chosen, namespace)
+    if not found:
+        raise Stop(Exit.usage, "no job given", "name a job, or its spec")
+    return list(dict.fromkeys(found))
+
+
+def _of_specs(paths: list[str], chosen: Choices, namespace: str | None) -> Iterator[Meant]:
+    from paddlespec.files import Files
+    from paddlespec.pipeline import load
+
+    files = Files()
+    names, faults = files.specs(paths)
+    for path in names:
+        jobs, wrong = load(path, files, chosen)
+        faults += wrong
+        for each in jobs:
+            name = getattr(each.job.metadata, "name", None)
+            if not isinstance(name, str):
+                raise Stop(Exit.usage, f"{path} names no job", "metadata.name is missing")
+            check_places([each], namespace)
+            yield Meant(name, getattr(each.job.metadata, "namespace", None), context_of(each))
+    if faults:
+        raise Stop(Exit.usage, str(faults[0]))
+
+
+def _is_path(word: str) -> bool:
+    return (
+        word in ("-", ".", "..")
+        or "/" in word
+        or os.sep in word
+        or word.endswith((".yaml", ".yml"))
+    )
+
+
+def check_places(jobs: Sequence[Loaded], namespace: str | None) -> None:
+    """Refuse what would run somewhere else than its spec says, or twice in one place."""
+    seen: dict[tuple[str | None, str | None, str], str] = {}
+    for each in jobs:
+        metadata = each.job.metadata
+        own = getattr(metadata, "namespace", None)
+        if own and namespace and own != namespace:
+            raise Stop(
+                Exit.usage,
+                f"{each.file}: job {metadata.name} belongs to namespace {own}, not {namespace}",
+                f"leave out -n, or move the job: -u metadata.namespace={namespace}",
+            )
+        key = (context_of(each), own or namespace, metadata.name)
+        if key in seen:
+            raise Stop(
+                Exit.usage,
+                f"{seen[key]} and {each.file} both call their job {metadata.name}",
+                "give the jobs different names",
+            )
+        seen[key] = each.file
+
+
+def context_of(loaded: Loaded) -> str | None:
+    """The context of the datacenter that the job was rendered for."""
+    if loaded.project is None or loaded.datacenter is None:
+        return None
+    context = loaded.project.datacenters.get(loaded.datacenter, {}).get("context")
+    return context if isinstance(context, str) else None
+
+
+def deadline_of(timeout: str | None) -> float | None:
+    from paddlespec.quantity import seconds
+
+    if timeout is None:
+        return None
+    if not _DURATION.match(timeout):
+        raise Stop(Exit.usage, f"--timeout {timeout}: expected a duration such as 90s or 1h30m")
+    return time.monotonic() + seconds(timeout)

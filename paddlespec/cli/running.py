@@ -1,0 +1,79 @@
+"""Applying jobs, and waiting for them: one that fails does not stop the others."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+from paddlespec.cli.places import context_of
+from paddlespec.cli.tell import Lines, failed, noted, told
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paddlespec.backend import Mode, Run, Until
+    from paddlespec.cli.places import Engines
+    from paddlespec.cluster.engine import Engine
+    from paddlespec.pipeline import Built
+
+_POLL_SECONDS = 1.0
+
+
+class Waiting(NamedTuple):
+    name: str
+    engine: Engine
+    run: Run
+
+
+def apply_all(
+    built: Sequence[Built], engines: Engines, mode: Mode
+) -> tuple[list[Waiting], list[int]]:
+    """Apply each job; one that fails does not stop the others."""
+    from paddlespec.backend import Mode, OperationFailed, Work
+
+    runs, codes = [], []
+    for each in built:
+        name = each.loaded.job.metadata.name
+        try:
+            engine = engines.at(context_of(each.loaded))
+            telling = noted if mode is Mode.client else told
+            run = engine.apply(Work(name, each.manifests), mode, telling)
+        except OperationFailed as error:
+            codes.append(failed(name, error))
+            continue
+        runs.append(Waiting(name, engine, run))
+        if mode is Mode.client:
+            from paddlespec.emit import dump_all
+
+            sys.stdout.write(dump_all(engine.sent))
+    return runs, codes
+
+
+def wait_for_all(runs: list[Waiting], until: Until, *, quiet: bool) -> list[int]:
+    """Look at all jobs in turn until each is where it should be, or cannot get there."""
+    from paddlespec.backend import OperationFailed, TimeRanOut
+
+    codes = []
+    lines = Lines(quiet=quiet)
+    pending = list(runs)
+    while pending:
+        for each in tuple(pending):
+            try:
+                progress = each.engine.look(each.run, until)
+            except OperationFailed as error:
+                pending.remove(each)
+                codes.append(failed(each.name, error))
+                continue
+            lines.tell(each.name, progress)
+            if progress.done:
+                pending.remove(each)
+        try:
+            if pending:
+                pending[0].engine.pause(_POLL_SECONDS)
+        except TimeRanOut:
+            for each in pending:
+                last = lines.last.get(each.name, "nothing seen yet")
+                late = TimeRanOut(f"time ran out while waiting until {until.value}: {last}")
+                codes.append(failed(each.name, late))
+            return codes
+    return codes
