@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddlespec.diagnostic import Diagnostic, Path, did_you_mean, dotted
-from paddlespec.resources import tree
+from paddlespec.resources import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,8 +55,7 @@ class Refusal(NamedTuple):
 @lru_cache
 def schema(name: str) -> dict[str, Any]:
     """The published schema of that file name."""
-    with open(tree("schemas") / name, encoding="utf-8") as file:
-        loaded: dict[str, Any] = json.load(file)
+    loaded: dict[str, Any] = json.loads(text("schemas", name))
     return loaded
 
 

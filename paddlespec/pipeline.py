@@ -68,13 +68,13 @@ def load(file: str, files: Files, choices: Choices) -> tuple[list[Loaded], list[
 
 def build(loaded: Loaded, templates: Templates) -> Built:
     """The manifests of a job; raises `InvalidSpec` when there are errors."""
-    from paddlespec.patch import apply_patches
-
     if not loaded.is_valid:
         raise InvalidSpec(loaded.diagnostics)
     target = targets.load(loaded.target)
     manifests = target.render(loaded.job, context(loaded), templates)
     if loaded.job.spec.patches:
+        from paddlespec.patch import apply_patches
+
         manifests, found = apply_patches(manifests, loaded.job, loaded.document, loaded.target)
         if has_errors(found):
             raise InvalidSpec(found)

@@ -12,7 +12,7 @@ import shlex
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
-from paddlespec.resources import tree
+from paddlespec.resources import text
 from paddlespec.update import Update
 
 if TYPE_CHECKING:
@@ -42,10 +42,9 @@ def scaffold(
 
     A command that would train alone in every process gets Paddle's launcher.
     """
-    folder = tree("templates") / "init"
     names = [SPEC] if command else [SPEC, PROGRAM]
-    files = {each: (folder / mode / each).read_text(encoding="utf-8") for each in names}
-    files[IGNORE] = (folder / "paddleignore").read_text(encoding="utf-8")
+    files = {each: text("templates", "init", mode, each) for each in names}
+    files[IGNORE] = text("templates", "init", "paddleignore")
     edits = [_option("--name", name, "metadata", "name")]
     if image is not None:
         edits.append(_option("--image", image, "spec", "image"))

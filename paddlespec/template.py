@@ -17,7 +17,7 @@ import jinja2
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
-from paddlespec.resources import tree
+from paddlespec.resources import bundled
 from paddlespec.source import read
 
 if TYPE_CHECKING:
@@ -41,10 +41,10 @@ class Templates:
     """The bundled templates, under a team's own where *folder* is given."""
 
     def __init__(self, folder: str | None = None) -> None:
-        bundled = jinja2.FileSystemLoader(str(tree("templates")))
+        ours = jinja2.FileSystemLoader(bundled("templates"))
         own = [jinja2.FileSystemLoader(folder)] if folder else []
         # A team's template extends the one that it hides by the name `bundled/...`.
-        loaders = [*own, bundled, jinja2.PrefixLoader({"bundled": bundled})]
+        loaders = [*own, ours, jinja2.PrefixLoader({"bundled": ours})]
         self._environment = ImmutableSandboxedEnvironment(
             loader=jinja2.ChoiceLoader(loaders),
             autoescape=True,  # marks what templates make themselves, which then passes untouched
@@ -104,7 +104,7 @@ def _bytecode_cache() -> jinja2.BytecodeCache | None:
 
 def _fault_line(error: BaseException) -> tuple[str, int] | None:
     """The template and line at which *error* left the template, if it came from one."""
-    root = str(tree("templates"))
+    root = bundled("templates")
     found = None
     frame = error.__traceback__
     while frame:

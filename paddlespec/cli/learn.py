@@ -31,18 +31,18 @@ def schema(
     paddlespec schema project --out paddlespec.v1.json
     """
     from paddlespec.gate import EFFECTIVE, PROJECT, SOURCE
-    from paddlespec.resources import tree
+    from paddlespec.resources import text
 
     names = {"source": SOURCE, "effective": EFFECTIVE, "project": PROJECT}
     if which not in names:
         raise Stop(Exit.usage, f"{which}: expected one of {', '.join(names)}")
-    content = (tree("schemas") / names[which]).read_bytes()
+    content = text("schemas", names[which])
     if out is None:
-        sys.stdout.write(content.decode())
+        sys.stdout.write(content)
         return Exit.done
     from paddlespec.cli.write import write_all
 
-    write_all({out: content})
+    write_all({out: content.encode()})
     return Exit.done
 
 

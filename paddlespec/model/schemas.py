@@ -15,7 +15,7 @@ from typing import Any
 from paddlespec.gate import EXPRESSION
 from paddlespec.model.job import Job
 from paddlespec.model.project import Project
-from paddlespec.resources import tree
+from paddlespec.resources import bundled
 
 Schema = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -180,7 +180,8 @@ def _open(node: Any) -> Any:
 def main() -> None:
     """Write the published schemas."""
     for name, schema in all_schemas().items():
-        (tree("schemas") / name).write_text(json.dumps(schema, indent=2) + "\n", encoding="utf-8")
+        with open(bundled("schemas", name), "w", encoding="utf-8", newline="\n") as file:
+            file.write(json.dumps(schema, indent=2) + "\n")
 
 
 if __name__ == "__main__":

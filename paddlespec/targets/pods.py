@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddlespec import contract
 from paddlespec.quantity import as_bytes, quantity
-from paddlespec.resources import tree
+from paddlespec.resources import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -279,7 +279,7 @@ _archive_path = "/paddlespec/archive/code.tar"
 @lru_cache
 def script(name: str) -> str:
     """The text of a bundled script, without its last newline."""
-    return (tree("templates") / "scripts" / name).read_text(encoding="utf-8").rstrip("\n")
+    return text("templates", "scripts", name).rstrip("\n")
 
 
 def resources(asked: Resources) -> Json:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from paddlespec.resources import bundled
+
 pytestmark = pytest.mark.packaging
 ROOT = Path(__file__).parents[2]
 
@@ -64,7 +66,5 @@ def test_a_fresh_install_renders_an_example(wheel: Path, tmp_path: Path) -> None
 
 
 def test_both_installs_find_their_files() -> None:
-    from paddlespec.resources import tree
-
-    assert (tree("schemas") / "paddlejob.v1.json").is_file()
-    assert (tree("templates") / "kubernetes" / "job.yaml.j2").is_file()
+    assert Path(bundled("schemas", "paddlejob.v1.json")).is_file()
+    assert Path(bundled("templates", "kubernetes", "job.yaml.j2")).is_file()

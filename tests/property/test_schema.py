@@ -19,7 +19,7 @@ from paddlespec import gate
 from paddlespec.model import Job
 from paddlespec.model.schemas import all_schemas
 from paddlespec.record import Record, job_of
-from paddlespec.resources import tree
+from paddlespec.resources import text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -139,9 +139,9 @@ class TestPublished:
         jsonschema.Draft202012Validator.check_schema(SCHEMAS[name])
 
     def test_the_committed_file_is_fresh(self, name: str) -> None:
-        text = (tree("schemas") / name).read_text(encoding="utf-8")
+        committed = text("schemas", name)
         fresh = json.dumps(SCHEMAS[name], indent=2) + "\n"
-        assert text == fresh, "out of date; run: python -m paddlespec.model.schemas"
+        assert committed == fresh, "out of date; run: python -m paddlespec.model.schemas"
 
     def test_every_field_is_described(self, name: str) -> None:
         bare = [where for where, field in fields(SCHEMAS[name]) if not field.get("description")]

@@ -17,7 +17,7 @@ from paddlespec.diagnostic import InvalidSpec
 from paddlespec.files import Files
 from paddlespec.pipeline import Choices, load
 from paddlespec.record import job_of
-from paddlespec.resources import tree
+from paddlespec.resources import bundled
 from paddlespec.scaffold import MODES, job_name, launched
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def test_a_spec_for_ones_own_command_has_no_findings_either(mode: str) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_example_program_compiles(mode: str) -> None:
-    py_compile.compile(str(tree("templates") / "init" / mode / "train.py"), "out.pyc", doraise=True)
+    py_compile.compile(bundled("templates", "init", mode, "train.py"), "out.pyc", doraise=True)
 
 
 def test_the_parallel_example_does_all_items_once() -> None:
