@@ -90,6 +90,36 @@ class Change(NamedTuple):
         return Operation.change if fields else Operation.keep
 
 
+class Row(NamedTuple):
+    """One object of a comparison: its change, or why it could not be compared, in our words."""
+
+    change: Change
+    problem: str | None = None
+
+
+class Comparison(NamedTuple):
+    """
+    One job before and after.
+
+    `against` says in words what it was compared with: a cluster, a revision, a folder.
+    """
+
+    job: str
+    namespace: str | None
+    against: str
+    rows: list[Row]
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything would change, as far as could be seen."""
+        return any(row.change.operation is not Operation.keep for row in self.rows)
+
+    @property
+    def problems(self) -> list[str]:
+        """Why some objects could not be compared."""
+        return [row.problem for row in self.rows if row.problem]
+
+
 def diff(before: Iterable[Manifest], after: Iterable[Manifest]) -> list[Change]:
     """
     What turns *before* into *after*, in the order of *after*; what goes comes last.
