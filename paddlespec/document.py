@@ -31,11 +31,13 @@ class Place:
     Where one value stands; a tree of the same shape as the data.
 
     `keys` holds the start and end of each key of a mapping, `children` the places of the values.
-    A `whole` collection hides what lower layers put at its path instead of merging with it.
-    Places are never changed once their document is complete.
+    A `whole` collection hides what lower layers put at its path instead of merging with it; a
+    `loose` member of a tagged union lies below the layer that says of which kind the union is, and
+    goes when still lower layers say another. Places are never changed once their document is
+    complete.
     """
 
-    __slots__ = ("children", "end", "keys", "origin", "start", "whole")
+    __slots__ = ("children", "end", "keys", "loose", "origin", "start", "whole")
 
     def __init__(
         self,
@@ -45,6 +47,7 @@ class Place:
         children: dict[str, Place] | list[Place] | None = None,
         keys: dict[str, tuple[Mark, Mark]] | None = None,
         whole: bool = False,
+        loose: bool = False,
     ) -> None:
         self.origin = origin
         self.start = start
@@ -52,6 +55,7 @@ class Place:
         self.children = children
         self.keys = keys
         self.whole = whole
+        self.loose = loose
 
     def child(self, part: str | int) -> Place | None:
         """The place of one member, if it is written."""
@@ -149,7 +153,7 @@ def _relabel(place: Place, layer: str, origins: dict[Origin, Origin]) -> Place:
         children = [_relabel(each, layer, origins) for each in place.children]
     else:
         children = None
-    return Place(origin, place.start, place.end, children, place.keys, place.whole)
+    return Place(origin, place.start, place.end, children, place.keys, place.whole, place.loose)
 
 
 def _span(origin: Origin, start: Mark, end: Mark) -> Span:

@@ -37,7 +37,9 @@ def member(node: Node, part: str | int) -> Node | None:
             return resolve(branch["properties"][part])
         elif isinstance(branch.get("additionalProperties"), dict):
             return resolve(branch["additionalProperties"])
-        elif "object" in types(branch) and not {"properties", "additionalProperties"} & branch.keys():
+        elif (
+            "object" in types(branch) and not {"properties", "additionalProperties"} & branch.keys()
+        ):
             return {}
     return {} if not node else None
 
@@ -73,7 +75,8 @@ def find(path: Path) -> Node | None:
     for part in path:
         if node is None:
             return None
-        step = 0 if "array" in types(node) and "items" in resolve(node) else part
+        is_list = "array" in types(node) and "object" not in types(node)
+        step = 0 if is_list and "items" in resolve(node) else part
         node = member(node, step)
     return node
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 VOLUME_SOURCES = frozenset(
     ("claim", "hostPath", "nfs", "cephfs", "emptyDir", "configMap", "secret")
 )
+_VOLUME_KINDS = tuple(frozenset((each,)) for each in sorted(VOLUME_SOURCES))
 _ENV_KINDS = (frozenset(("secret",)), frozenset(("configMap",)), frozenset(("value", "sensitive")))
 
 
@@ -54,11 +55,11 @@ def _merge(lower: Document, upper: Document, path: Path) -> tuple[Any, Place]:
     if place.whole:
         return data, place
     if isinstance(data, dict) and isinstance(lower.data, dict):
-        if _changes_kind(lower.data, data, path):
-            return _change_kind(lower, upper, path)
+        if kinds := _kinds(path):
+            return _merge_unions(lower, upper, path, kinds)
         return _merge_mappings(lower, upper, path)
     if isinstance(data, list) and isinstance(lower.data, list):
-        if path == ("spec", "patches"):
+        if _inside(path) == ("patches",):
             return _append(lower, upper)
         if _named(lower.data) and _named(data):
             return _merge_named(lower, upper, path)
@@ -106,35 +107,94 @@ def _append(lower: Document, upper: Document) -> tuple[Any, Place]:
     return [*lower.data, *upper.data], Place(place.origin, place.start, None, children, None, whole)
 
 
-def _kind(data: dict[str, Any], path: Path) -> frozenset[str]:
-    """Which kind of a tagged union *data* is: a volume's source, an env reference's."""
-    if len(path) == 3 and path[:2] == ("spec", "volumes"):
-        return VOLUME_SOURCES & data.keys()
-    if len(path) > 2 and path[-2] == "env" and path[0] == "spec":
-        return next((kind for kind in _ENV_KINDS if kind & data.keys()), frozenset())
-    return frozenset()
+def _inside(path: Path) -> Path:
+    """Where *path* is in a spec, or in a profile, which has its shape."""
+    depth = {"spec": 1, "profiles": 2}.get(str(path[0]), len(path)) if path else 0
+    return path[depth:]
 
 
-def _changes_kind(lower: dict[str, Any], upper: dict[str, Any], path: Path) -> bool:
-    before, after = _kind(lower, path), _kind(upper, path)
-    return bool(before and after) and before != after
+def _kinds(path: Path) -> tuple[frozenset[str], ...]:
+    """The keys that tell of which kind the tagged union at *path* is; nothing where none is."""
+    inside = _inside(path)
+    if len(inside) == 2 and inside[0] == "volumes":
+        return _VOLUME_KINDS
+    return _ENV_KINDS if len(inside) > 1 and inside[-2] == "env" else ()
 
 
-def _change_kind(lower: Document, upper: Document, path: Path) -> tuple[Any, Place]:
-    """A union of another kind replaces the lower one; a volume keeps its name and mount."""
-    tags = VOLUME_SOURCES if path[1] == "volumes" else frozenset(lower.data)
-    kept = {key: value for key, value in lower.data.items() if key not in tags}
-    children, keys = _members(lower.place)
-    base = Place(
-        lower.place.origin,
-        lower.place.start,
-        None,
-        {key: children[key] for key in kept},
-        {key: keys[key] for key in kept if key in keys},
-        lower.place.whole,
-    )
-    data, place = _merge_mappings(Document(kept, base), upper, path)
-    return data, _whole_members(place, tags) if path[1] == "volumes" else _whole(place)
+def _kind(data: dict[str, Any], kinds: tuple[frozenset[str], ...]) -> frozenset[str]:
+    """
+    Which of *kinds* a union is.
+
+    Removing a key says as little as leaving it out when another kind is given.
+    """
+    given = [kind for kind in kinds if kind & data.keys()]
+    meant = [kind for kind in given if any(data.get(key) is not None for key in kind)] or given
+    return frozenset().union(*(meant if kinds is _VOLUME_KINDS else meant[:1]))
+
+
+def _merge_unions(
+    lower: Document, upper: Document, path: Path, kinds: tuple[frozenset[str], ...]
+) -> tuple[Any, Place]:
+    """
+    A union of another kind replaces the lower one; a volume keeps its name and mount.
+
+    A part that lies below the kind is of the kind below: with `{secret}` over `{key}` over
+    `{configMap}`, the key was the ConfigMap's.
+    """
+    lower, upper = _tidied(lower, kinds), _tidied(upper, kinds)
+    before, after = _kind(lower.data, kinds), _kind(upper.data, kinds)
+    changes = bool(before and after) and before != after
+    if kinds is _VOLUME_KINDS:
+        base = _members_but(VOLUME_SOURCES, lower) if changes else lower
+        data, place = _merge_mappings(base, upper, path)
+        return data, _whole_members(place, VOLUME_SOURCES) if changes else place
+    if changes:
+        above, _ = _members(upper.place)
+        loose = frozenset(key for key, each in above.items() if each.loose)
+        data, place = _members_but(loose, upper)
+        return data, _whole(place)
+    data, place = _merge_mappings(lower, upper, path)
+    return data, _loosen(place, upper, settled=bool(before)) if before or after else place
+
+
+def _tidied(document: Document, kinds: tuple[frozenset[str], ...]) -> Document:
+    """A union without the tombstones of other kinds than its own."""
+    kind = _kind(document.data, kinds)
+    others = frozenset().union(*kinds) - kind
+    gone = frozenset(key for key in others & document.data.keys() if document.data[key] is None)
+    return _members_but(gone, document) if gone else document
+
+
+def of_one_kind(document: Document, key: str, path: Path) -> Document:
+    """The mapping at *path* without what goes when *key* is set in it: a union has one kind."""
+    kinds = _kinds(path)
+    before, after = _kind(document.data, kinds), _kind({key: None}, kinds)
+    if not before or not after or before == after:
+        return document
+    is_volume = kinds is _VOLUME_KINDS
+    return _members_but(VOLUME_SOURCES if is_volume else frozenset(document.data), document)
+
+
+def _members_but(keys: frozenset[str], document: Document) -> Document:
+    place = document.place
+    children, marks = _members(place)
+    data = {key: each for key, each in document.data.items() if key not in keys}
+    children = {key: children[key] for key in data}
+    marks = {key: marks[key] for key in data if key in marks}
+    return Document(data, Place(place.origin, place.start, None, children, marks, place.whole))
+
+
+def _loosen(place: Place, upper: Document, *, settled: bool) -> Place:
+    """A merged union with its loose members marked; *settled* when the lower layer had a kind."""
+    children, keys = _members(place)
+    for key, each in children.items():
+        below = key not in upper.data
+        loose = (below and each.loose) if settled else (below or each.loose)
+        if loose != each.loose:
+            children[key] = Place(
+                each.origin, each.start, each.end, each.children, each.keys, each.whole, loose
+            )
+    return Place(place.origin, place.start, None, children, keys, place.whole)
 
 
 def _whole_members(place: Place, tags: frozenset[str]) -> Place:
@@ -169,13 +229,13 @@ def _items(place: Place) -> list[Place]:
 
 
 def _settle(data: Any, place: Place, path: Path) -> tuple[Any, Place]:
-    if path == ("spec", "patches"):
+    if _inside(path) == ("patches",):
         return data, place
     if isinstance(data, dict):
         children, keys = _members(place)
         settled = {}
         for key, value in data.items():
-            if value is None and path != ("spec", "parameters"):
+            if value is None and _inside(path) != ("parameters",):
                 children.pop(key, None)
                 continue
             settled[key], children[key] = _settle(value, children[key], (*path, key))

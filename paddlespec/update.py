@@ -1,24 +1,28 @@
 """
 `--update` and `set`: one value addressed by its path.
 
-`path=value` sets, `path+=value` appends, `path-` removes, `path=@file` reads a file. `:` separates
-like `.`; keys with dots are quoted; `[0]` and `[home]` choose an item of a list. The first `=`
-outside of quotes and brackets splits. A path that begins with no top-level key is under `spec`.
+`path=value` sets, `path+=value` appends, `path-` removes, `path=@file` reads a file (a single line
+without its end). `:` separates like `.`; keys with dots are quoted; `[0]` and `[home]` choose an
+item of a list. The first `=` outside of quotes and brackets splits. A path that begins with no
+top-level key is under `spec`.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from pathlib import Path as FilePath
 from typing import Any, Literal, NamedTuple, NoReturn
 
-from paddlespec import fields, source
+from paddlespec import fields, layer, source
 from paddlespec.diagnostic import Diagnostic, InvalidSpec, Path, Span, dotted
 from paddlespec.document import Document, Mark, Origin, Place
 from paddlespec.scalar import UnusableNumber, plain
 
-_PART = re.compile(r"""[.:]?(?:"(?P<quoted>[^"]*)"|(?P<word>[^.:\[\]="]+))|\[(?P<item>[^\]]*)\]""")
+_PART = re.compile(
+    r"""(?:^|[.:])(?:"(?P<quoted>[^"]*)"|(?P<word>[^.:\[\]="]+))|\[(?P<item>[^\]]+)\]"""
+)
+_INDEX = re.compile("[0-9]{1,9}")
+_MOST_TEXT = source.MOST_BYTES
 
 
 class Update(NamedTuple):
@@ -41,7 +45,9 @@ def parse(text: str, option: str = "--update") -> Update:
 
     Raises `InvalidSpec` that names the option; an unknown path offers the nearest known one.
     """
-    blank = Update(text, (), "set", option=option)
+    blank = Update(text.encode("utf-8", "replace").decode(), (), "set", option=option)
+    if blank.text != text or "\0" in text:
+        _refuse(blank, "the option is not UTF-8 text")
     left, splits, right = _split(text)
     if not splits:
         if not left.endswith("-"):
@@ -86,9 +92,12 @@ def _path(text: str, update: Update) -> Path:
         if item is None:
             parts.append(match["word"] if match["quoted"] is None else match["quoted"])
         else:
-            parts.append(int(item) if item.isdecimal() else item.strip("\"'"))
+            parts.append(int(item) if _INDEX.fullmatch(item) else item.strip("\"'"))
     if not parts:
         _refuse(update, "the path is empty")
+    if parts[0] == "profiles" and update.option == "--update":
+        hint = "choose one with --profile, and override the field itself"
+        _refuse(update, "a profile cannot be overridden", hint=hint)
     top = parts[0] in fields.root()["properties"]
     return tuple(parts) if top else ("spec", *parts)
 
@@ -105,12 +114,9 @@ def _field(path: Path, update: Update) -> fields.Node:
 
 def _value(text: str, node: fields.Node, update: Update) -> Any:
     if text.startswith("@"):
-        try:
-            return FilePath(text[1:]).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "not UTF-8 text"
-            _refuse(update, f"cannot read {text[1:]}: {reason}", "file")
-    text = text.removeprefix("\\") if text.startswith("\\@") else text
+        text = _content(text[1:], update)
+    elif text.startswith("\\@"):
+        text = text[1:]
     if update.path[:2] == ("spec", "parameters"):
         return _parameter(text)
     structured = text[:1] in ("{", "[") and fields.types(node) & {"object", "array"}
@@ -119,7 +125,25 @@ def _value(text: str, node: fields.Node, update: Update) -> Any:
     reading = source.read(text, str(update.span))
     if reading.diagnostics:
         _refuse(update, f"the value is not valid YAML: {reading.diagnostics[0].message}", "syntax")
+    if len(reading.documents) != 1:
+        _refuse(update, "the value is more than one YAML document", "syntax")
+    if not text.strip():
+        _refuse(update, "the value is empty", hint=f"{dotted(update.path)}- removes the field")
     return reading.documents[0].data
+
+
+def _content(name: str, update: Update) -> str:
+    try:
+        with open(name, encoding="utf-8", newline="") as file:
+            text = file.read(_MOST_TEXT + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not UTF-8 text"
+        _refuse(update, f"cannot read {name}: {reason}", "file")
+    if len(text) > _MOST_TEXT or "\0" in text:
+        reason = "not text" if "\0" in text else f"more than {_MOST_TEXT >> 20} MiB"
+        _refuse(update, f"cannot read {name}: {reason}", "file")
+    one_line = text.find("\n") == len(text) - 1
+    return text.removesuffix("\n").removesuffix("\r") if one_line else text
 
 
 def _parameter(text: str) -> Any:
@@ -147,6 +171,8 @@ def _apply(data: Any, place: Place, update: Update, depth: int) -> tuple[Any, Pl
     if isinstance(part, int) or fields.types(fields.find(path[:depth]) or {}) == {"array", "null"}:
         _refuse(update, f"{dotted(path[:depth])} holds no list", "unknown-path")
     key = str(part)
+    if isinstance(data, dict) and update.action != "remove" and update.option:
+        data, place = layer.of_one_kind(Document(data, place), key, path[:depth])
     members = dict(data) if isinstance(data, dict) else {}
     places = dict(place.children) if isinstance(place.children, dict) else {}
     keys = dict(place.keys or {})
@@ -160,7 +186,8 @@ def _apply(data: Any, place: Place, update: Update, depth: int) -> tuple[Any, Pl
     else:
         below = places.get(key) or _place(update, None)
         members[key], places[key] = _apply(members.get(key), below, update, depth + 1)
-    keys[key] = ((0, 0), (0, 1))
+    if key not in keys or places[key].origin == _origin(update):
+        keys[key] = ((0, 0), (0, 1))
     origin = place.origin if isinstance(data, dict) else _origin(update)
     return members, Place(origin, place.start, None, places, keys, place.whole)
 
@@ -207,5 +234,7 @@ def _place(update: Update, value: Any) -> Place:
     return Place(origin, start, (0, 1), children, keys, whole=True)
 
 
-def _refuse(update: Update, message: str, code: str = "update", hint: str | None = None) -> NoReturn:
+def _refuse(
+    update: Update, message: str, code: str = "update", hint: str | None = None
+) -> NoReturn:
     raise InvalidSpec([Diagnostic(code, message, update.span, update.path, hint)])
