@@ -40,7 +40,13 @@ class Files:
         return self._projects[folder]
 
     def read(self, path: str, layer: str = "spec") -> Reading:
-        """The documents of the file at *path*, `-` for standard input."""
+        """
+        The documents of the file at *path*, `-` for standard input.
+
+        What other layers share is read once; a spec is used once, and thousands need not be kept.
+        """
+        if layer == "spec" and path != STDIN:
+            return self._read(path, layer)
         key = (path, layer)
         if key not in self._readings:
             self._readings[key] = self._read(path, layer)

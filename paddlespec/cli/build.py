@@ -1,4 +1,4 @@
-"""Building the manifests of several jobs, in processes side by side when there are many."""
+"""Building manifests; a fault of a template ends the command with the template's name."""
 
 from __future__ import annotations
 
@@ -9,15 +9,26 @@ from paddlespec.pipeline import Built, build
 from paddlespec.template import TemplateFault, Templates
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from paddlespec.manifest import Manifest
     from paddlespec.pipeline import Loaded
 
 
 def build_all(jobs: Sequence[Loaded], templates: str | None) -> list[Built]:
-    """The manifests of every job; a fault of a template ends the command."""
-    bundled = Templates(templates)
-    try:
-        return [build(each, bundled) for each in jobs]
-    except TemplateFault as error:
-        raise Stop(Exit.usage, f"template {error}") from None
+    """Every job with its manifests; *templates* is a team's own folder."""
+    manifests = builder(templates)
+    return [Built(each, manifests(each)) for each in jobs]
+
+
+def builder(templates: str | None) -> Callable[[Loaded], list[Manifest]]:
+    """What makes the manifests of one job after another with the same templates."""
+    shared = Templates(templates)
+
+    def manifests(job: Loaded) -> list[Manifest]:
+        try:
+            return build(job, shared).manifests
+        except TemplateFault as error:
+            raise Stop(Exit.usage, f"template {error}") from None
+
+    return manifests

@@ -43,14 +43,6 @@ class Stop(Exception):
         self.code, self.message, self.hint = code, message, hint
 
 
-class OperationFailed(Exception):
-    """A cluster, network or process refused or failed; raised only by backends."""
-
-    def __init__(self, message: str, hint: str | None = None, code: Exit = Exit.refused) -> None:
-        super().__init__(message)
-        self.message, self.hint, self.code = message, hint, code
-
-
 def run(command: Callable[[], object]) -> int:
     """Run *command*; every way in which it can end becomes an exit code and never a traceback."""
     from paddlespec.diagnostic import InvalidSpec
@@ -70,14 +62,14 @@ def run(command: Callable[[], object]) -> int:
 
         sys.stderr.write(diagnostics(error.diagnostics, {}, color=False, excerpts=True))
         return Exit.usage
-    except (Stop, OperationFailed) as error:
+    except Stop as error:
         if error.message:
             _tell(error.message, error.hint)
         return error.code
     except SystemExit as error:
         return error.code if isinstance(error.code, int) else Exit.done if not error.code else 2
     except Exception as error:  # noqa: BLE001 - the last line: users never see a traceback
-        return _internal(error)
+        return _failed(error)
     return result if isinstance(result, int) else Exit.done
 
 
@@ -85,6 +77,15 @@ def _tell(message: str, hint: str | None = None) -> None:
     sys.stderr.write(f"paddlespec: {message}\n")
     if hint:
         sys.stderr.write(f"  hint: {hint}\n")
+
+
+def _failed(error: Exception) -> int:
+    from paddlespec.backend import OperationFailed
+
+    if not isinstance(error, OperationFailed):
+        return _internal(error)
+    _tell(error.message, error.hint)
+    return Exit.refused
 
 
 def _internal(error: Exception) -> int:

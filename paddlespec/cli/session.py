@@ -12,7 +12,7 @@ from paddlespec.files import Files
 from paddlespec.pipeline import Choices, Loaded, load
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from paddlespec.diagnostic import Diagnostic
 
@@ -43,24 +43,21 @@ def find_specs(paths: Sequence[str]) -> tuple[list[str], list[Diagnostic]]:
 
 def load_each(
     names: Sequence[str], files: Files, chosen: Choices
-) -> tuple[list[Loaded], list[Diagnostic]]:
-    """Every job of the files *names*, and all findings."""
-    found: list[Diagnostic] = []
-    jobs: list[Loaded] = []
+) -> Iterator[tuple[list[Loaded], list[Diagnostic]]]:
+    """The jobs of each file of *names* in turn, with what was found in it."""
     for name in names:
-        loaded, faults = load(name, files, chosen)
-        jobs += loaded
-        found += faults
-        for job in loaded:
-            found += job.diagnostics
-    return jobs, found
+        jobs, found = load(name, files, chosen)
+        yield jobs, [*found, *(each for job in jobs for each in job.diagnostics)]
 
 
 def load_valid(paths: Sequence[str], files: Files, chosen: Choices, *, quiet: bool) -> list[Loaded]:
     """The jobs of *paths*; findings go to stderr, and an error ends the command."""
     names, found = find_specs(paths)
-    jobs, faults = load_each(names, files, chosen)
-    tell(in_order([*found, *faults]), files.texts, quiet=quiet)
+    jobs: list[Loaded] = []
+    for loaded, faults in load_each(names, files, chosen):
+        jobs += loaded
+        found += faults
+    tell(in_order(found), files.texts, quiet=quiet)
     return jobs
 
 

@@ -14,13 +14,12 @@ from paddlespec.files import Files
 from paddlespec.pipeline import Choices
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from paddlespec.diagnostic import Diagnostic
+    from paddlespec.pipeline import Loaded
 
 _NONE = Choices()
-# Documents are trees without cycles: what the collector would look for is not there.
-_COLLECT_SELDOM = 200_000
 
 
 class _Checked(NamedTuple):
@@ -40,12 +39,16 @@ def validate(
     quiet: bool = False,
 ) -> int:
     """Report everything that is wrong with the specs of *paths*; the answer is no on any error."""
-    gc.set_threshold(_COLLECT_SELDOM)
+    # Documents are trees without cycles: what the collector would look for is not there.
+    gc.disable()
 
     def check(names: Sequence[str]) -> _Checked:
         files = Files()
-        jobs, found = load_each(names, files, chosen)
-        return _Checked(len(jobs), found, files.excerpted(found))
+        count, found = 0, []
+        for jobs, faults in load_each(names, files, chosen):
+            count += len(jobs)
+            found += faults
+        return _Checked(count, found, files.excerpted(found))
 
     names, found = find_specs(paths)
     shares = spread(check, names)
@@ -82,39 +85,47 @@ def render(
     quiet: bool = False,
 ) -> int:
     """Write the manifests of the specs of *paths* to stdout: all of them, or none."""
-    gc.set_threshold(_COLLECT_SELDOM)
+    gc.disable()
 
     def make(names: Sequence[str]) -> _Rendered:
         files = Files()
-        jobs, found = load_each(names, files, chosen)
-        if has_errors(found):
-            return _Rendered("", found, files.excerpted(found))
-        if output == "spec":
-            from paddlespec.emit import dump_all
-
-            return _Rendered(dump_all(each.document.data for each in jobs), found, {})
-        from paddlespec.cli.build import build_all
-
-        manifests = [each for job in build_all(jobs, templates) for each in job.manifests]
-        if output == "json":
-            import json
-
-            listed = (json.dumps(each, indent=2, ensure_ascii=False) for each in manifests)
-            return _Rendered(",\n".join(listed), found, files.excerpted(found))
-        from paddlespec.emit import dump_all
-
-        return _Rendered(dump_all(manifests), found, files.excerpted(found))
+        write = _writer(output, templates)
+        parts, found = [], []
+        for jobs, faults in load_each(names, files, chosen):
+            found += faults
+            if not has_errors(found):
+                parts += map(write, jobs)
+        text = "" if has_errors(found) else "".join(parts)
+        return _Rendered(text, found, files.excerpted(found))
 
     names, found = find_specs(paths)
     shares = spread(make, names)
     found = in_order([*found, *(each for share in shares for each in share.found)])
     tell(found, {name: text for each in shares for name, text in each.texts.items()}, quiet=quiet)
     if output == "json":
-        items = ",\n".join(each.text for each in shares if each.text)
+        items = "".join(each.text for each in shares).removesuffix(",\n")
         sys.stdout.write(f'{{"apiVersion": "v1", "kind": "List", "items": [\n{items}\n]}}\n')
     else:
         sys.stdout.writelines(each.text for each in shares)
     return Exit.done
+
+
+def _writer(output: str, templates: str | None) -> Callable[[Loaded], str]:
+    """How one job becomes its part of the output."""
+    from paddlespec.emit import dump_all
+
+    if output == "spec":
+        return lambda job: dump_all([job.document.data])
+    from paddlespec.cli.build import builder
+
+    manifests = builder(templates)
+    if output == "yaml":
+        return lambda job: dump_all(manifests(job))
+    import json
+
+    return lambda job: "".join(
+        json.dumps(each, indent=2, ensure_ascii=False) + ",\n" for each in manifests(job)
+    )
 
 
 def render_to_folder(
