@@ -70,15 +70,25 @@ def build(loaded: Loaded, templates: Templates) -> Built:
     """The manifests of a job; raises `InvalidSpec` when there are errors."""
     if not loaded.is_valid:
         raise InvalidSpec(loaded.diagnostics)
+    manifests, found = _patched(loaded, templates)
+    if has_errors(found):
+        raise InvalidSpec(found)
+    return Built(loaded, manifests)
+
+
+def patch_faults(loaded: Loaded, templates: Templates) -> list[Diagnostic]:
+    """What is wrong with the patches of a job that is valid itself; it takes rendering to know."""
+    return _patched(loaded, templates)[1]
+
+
+def _patched(loaded: Loaded, templates: Templates) -> tuple[list[Manifest], list[Diagnostic]]:
     target = targets.load(loaded.target)
     manifests = target.render(loaded.job, context(loaded), templates)
-    if loaded.job.spec.patches:
-        from paddlespec.patch import apply_patches
+    if not loaded.job.spec.patches:
+        return manifests, []
+    from paddlespec.patch import apply_patches
 
-        manifests, found = apply_patches(manifests, loaded.job, loaded.document, loaded.target)
-        if has_errors(found):
-            raise InvalidSpec(found)
-    return Built(loaded, manifests)
+    return apply_patches(manifests, loaded.job, loaded.document, loaded.target)
 
 
 def context(loaded: Loaded) -> contract.Context:

@@ -92,7 +92,8 @@ def _build(node: dict[str, Any]) -> Build | None:
     """How a value of *node* becomes part of a record; nothing when it stays as it is."""
     if "$ref" in node:
         name = node["$ref"].rpartition("/")[2]
-        return lambda value: _builders[name](value)
+        # Looked up when it is called: definitions refer to later ones.
+        return lambda value: _builders[name](value)  # noqa: PLW0108
     if node.get("type") in ("integer", ["integer", "null"]):
         return _whole
     if "anyOf" in node and (build := next(filter(None, map(_build, node["anyOf"])), None)):

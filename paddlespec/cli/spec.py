@@ -48,6 +48,12 @@ def validate(
         for jobs, faults in load_each(names, files, chosen):
             count += len(jobs)
             found += faults
+            for job in jobs:
+                if job.is_valid and job.job.spec.patches:
+                    from paddlespec.pipeline import patch_faults
+                    from paddlespec.template import Templates
+
+                    found += patch_faults(job, Templates())
         return _Checked(count, found, files.excerpted(found))
 
     names, found = find_specs(paths)
@@ -90,7 +96,8 @@ def render(
     def make(names: Sequence[str]) -> _Rendered:
         files = Files()
         write = _writer(output, templates)
-        parts, found = [], []
+        parts: list[str] = []
+        found: list[Diagnostic] = []
         for jobs, faults in load_each(names, files, chosen):
             found += faults
             if not has_errors(found):

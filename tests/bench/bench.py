@@ -125,7 +125,17 @@ def cases(folder: Path) -> list[Case]:
     files = [str(each) for each in sorted(many.iterdir())]
     kubectl = shutil.which("kubectl") or "kubectl"
     torchx = shutil.which("torchx", path=os.environ.get("PEERS")) or "torchx"
-    dry = [torchx, "run", "--dryrun", "--workspace", "", "-s", "kubernetes", "-cfg", "queue=q,namespace=ads"]
+    dry = [
+        torchx,
+        "run",
+        "--dryrun",
+        "--workspace",
+        "",
+        "-s",
+        "kubernetes",
+        "-cfg",
+        "queue=q,namespace=ads",
+    ]
     dry += ["utils.sh", "--image", "alpine:3", "echo", "hello"]
     return [
         Case(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,10 +12,7 @@ from paddlespec.cli import learn
 from paddlespec.cli.exits import Stop
 from paddlespec.diagnostic import InvalidSpec
 from paddlespec.explain import as_data, path_of, text, tree
-from paddlespec.resources import tree as bundled
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from paddlespec.resources import bundled
 
 
 def page(field: str) -> str:
@@ -134,7 +131,7 @@ def test_the_commands_print(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_schema_is_the_published_file_byte_for_byte(
     which: str, name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    published = (bundled("schemas") / name).read_bytes()
+    published = Path(bundled("schemas", name)).read_bytes()
     assert learn.schema(which) == 0
     assert capsys.readouterr().out.encode() == published
     assert learn.schema(which, str(tmp_path / "out.json")) == 0
