@@ -114,13 +114,16 @@ class Document(NamedTuple):
         return self.locate_key(found)
 
     def locate_key(self, path: Path) -> Span:
-        """The span of the key under which *path* stands; an item of a list starts at its value."""
-        if path and isinstance(path[-1], str):
-            parent = self.nearest(path[:-1])[1]
-            if parent.keys and path[-1] in parent.keys:
-                child = parent.child(path[-1])
-                return _span((child or parent).origin, *parent.keys[path[-1]])
-        place = self.nearest(path)[1]
+        """
+        The span of the key under which *path* or its nearest written ancestor stands.
+
+        An item of a list has no key and starts at its value.
+        """
+        found, place = self.nearest(path)
+        if found and isinstance(found[-1], str):
+            keys = self.nearest(found[:-1])[1].keys
+            if keys and found[-1] in keys:
+                return _span(place.origin, *keys[found[-1]])
         line, column = place.start
         return _span(place.origin, place.start, place.end or (line, column + 1))
 

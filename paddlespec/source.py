@@ -59,10 +59,13 @@ class _PureParser(yaml.reader.Reader, yaml.scanner.Scanner, yaml.parser.Parser):
             raise yaml.scanner.ScannerError(None, None, message, self.get_mark()) from None
 
 
+_Parser: Callable[[str], Any] = _PureParser
 try:
-    from yaml._yaml import CParser as _Parser
+    from yaml._yaml import CParser
 except ImportError:
-    _Parser = _PureParser  # type: ignore[assignment,misc]
+    pass
+else:
+    _Parser = CParser
 
 
 class Reading(NamedTuple):
@@ -132,6 +135,7 @@ class _Composer:
     def __init__(self, text: str, origin: Origin) -> None:
         self.origin = origin
         self.text = text
+        self.last = text.count("\n") + text.count("\r") - text.count("\r\n")
         self.found: list[Diagnostic] = []
         self.left = MOST_NODES
         self.deepest = 0
@@ -170,7 +174,7 @@ class _Composer:
             self.anchors[event.anchor] = None
         before, deepest = self.left, self.deepest
         self.deepest = depth
-        start = _marks(event)[0]
+        start = self.marks(event)[0]
         if type(event).__name__ == "MappingStartEvent":
             value, place = self.mapping(start, depth)
         else:
@@ -196,7 +200,7 @@ class _Composer:
                 self.report("number", str(error), event)
         else:
             self.text_of(event)
-        place = Place(self.origin, *_marks(event))
+        place = Place(self.origin, *self.marks(event))
         if event.anchor:
             self.anchors[event.anchor] = _Anchor(value, place)
         return value, place
@@ -213,11 +217,11 @@ class _Composer:
     def alias(self, event: Event, depth: int) -> tuple[Any, Place]:
         if event.anchor not in self.anchors:
             self.report("alias", f"nothing above is named &{_short(event.anchor)}", event)
-            return None, Place(self.origin, *_marks(event))
+            return None, Place(self.origin, *self.marks(event))
         target = self.anchors[event.anchor]
         if target is None:
             self.report("alias", f"*{_short(event.anchor)} stands inside of what it names", event)
-            return None, Place(self.origin, *_marks(event))
+            return None, Place(self.origin, *self.marks(event))
         self.left -= target.size - 1
         if self.left < 0:
             raise self.broken("too-large", "aliases expand to too many values", event)
@@ -244,17 +248,18 @@ class _Composer:
                 self.node(event, depth + 1)
                 self.node(self.next(), depth + 1)
                 continue
-            key, marks = self.text_of(event), _marks(event)
+            key, marks = self.text_of(event), self.marks(event)
             if event.anchor:
                 self.anchors[event.anchor] = _Anchor(key, Place(self.origin, *marks))
-            value, place = self.node(self.next(), depth + 1)
+            merges = key == "<<" and event.implicit[0]
+            value, place = self.node(self.next(), depth if merges else depth + 1)
             if key in keys:
                 first = keys[key][0]
                 message = f'the key "{_short(key)}" is already at line {first[0] + 1}'
                 self.report("duplicate-key", f"{message}, column {first[1] + 1}", event)
                 continue
             keys[key] = marks
-            if key == "<<" and event.implicit[0]:
+            if merges:
                 merged.append((value, place, event))
             else:
                 values[key], places[key] = value, place
@@ -296,19 +301,26 @@ class _Composer:
     def broken(self, code: str, message: str, event: Event) -> _Broken:
         return _Broken(self.at(code, message, event))
 
-    def at(self, code: str, message: str, event: Event) -> Diagnostic:
+    def marks(self, event: Event) -> tuple[Mark, Mark]:
+        """Where *event* begins and ends; libyaml may put what is missing at the end below it."""
         start, end = event.start_mark, event.end_mark
-        last = max(end.column if end.line == start.line else 0, start.column + 1)
-        span = Span(self.origin.source, start.line + 1, start.column + 1, last + 1)
-        return Diagnostic(code, message, span)
+        if start.line > self.last:
+            mark = (self.last, len(_BREAK.split(self.text)[-1]))
+            return mark, mark
+        return (start.line, start.column), (end.line, end.column)
+
+    def at(self, code: str, message: str, event: Event) -> Diagnostic:
+        (line, column), end = self.marks(event)
+        last = max(end[1] if end[0] == line else 0, column + 1)
+        return Diagnostic(code, message, Span(self.origin.source, line + 1, column + 1, last + 1))
 
     def syntax(self, error: yaml.MarkedYAMLError) -> Diagnostic:
         mark = error.problem_mark or error.context_mark
         message = error.problem or error.context or "not valid YAML"
         lines = _BREAK.split(self.text)
         line, column = (mark.line, mark.column) if mark else (0, 0)
-        if line >= len(lines):  # libyaml tells of a missing end on the line after the last
-            line, column = len(lines) - 1, len(lines[-1])
+        if line > self.last:
+            line, column = self.last, len(lines[-1])
         if "cannot start any token" in message:
             char = lines[line][column : column + 1]
             message = f"a value cannot begin with {char}; quote it"
@@ -316,11 +328,6 @@ class _Composer:
                 message = "a tab cannot indent; use spaces"
         span = Span(self.origin.source, line + 1, column + 1, column + 2)
         return Diagnostic("syntax", message, span)
-
-
-def _marks(event: Event) -> tuple[Mark, Mark]:
-    start, end = event.start_mark, event.end_mark
-    return (start.line, start.column), (end.line, end.column)
 
 
 def _short(word: str) -> str:

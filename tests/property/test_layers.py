@@ -219,7 +219,7 @@ def test_an_override_loses_no_place(stack: list[Document], dotted: str) -> None:
     assert after.origin(path).is_option
     assert holes(after.data, after.place) == []
     for each in paths(after.data):
-        if each[: len(path)] != path and not path[: len(each)] == each:
+        if each[: len(path)] != path and path[: len(each)] != each:
             assert after.locate(each) == merged.locate(each)
             assert after.locate_key(each) == merged.locate_key(each)
 

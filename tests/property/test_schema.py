@@ -43,7 +43,7 @@ def strict_validator() -> Any:
         if text and not re.search(re.sub(r"\$(?=\)*(\||$))", r"\\Z", pattern), value):
             yield jsonschema.ValidationError(f"{value!r} does not match {pattern}")
 
-    kind = jsonschema.validators.extend(
+    kind = jsonschema.validators.extend(  # type: ignore[no-untyped-call]
         base,
         {"pattern": pattern},
         type_checker=base.TYPE_CHECKER.redefine("integer", is_integer),
@@ -155,7 +155,9 @@ class TestPublished:
             )
             examples = field.get("examples", [])
             defaults = [field["default"]] if "default" in field else []
-            wrong += [(where, each) for each in [*examples, *defaults] if not validator.is_valid(each)]
+            wrong += [
+                (where, each) for each in [*examples, *defaults] if not validator.is_valid(each)
+            ]
             wrong += [] if examples else [(where, "no examples")]
         assert wrong == []
 
