@@ -80,7 +80,7 @@ def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     for each in diagnostics:
         path = each.path[-1:] if each.span.line else each.path
         said = each.message.removeprefix(f"{dotted(each.path)}: ")
-        if each.code == "missing-key":
+        if each.code in ("missing-key", "choice"):  # what is asked for differs, the fault does not
             said = ""
         unique.setdefault((each.span, each.code, path, said), each)
     return sorted(unique.values(), key=lambda each: (each.span, each.code, each.message))

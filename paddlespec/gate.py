@@ -161,7 +161,7 @@ def _explain(
                 yield from _explain(inner, document, whole)
         else:
             yield _one(document, path, "type", _found(_types(node, whole), _shown(path, value)))
-    else:
+    elif keyword != "type" or "enum" not in node:  # what is no choice has its own finding
         yield _one(document, path, *_describe(keyword, node, value, path))
 
 
@@ -190,7 +190,8 @@ def _describe(
     keyword: Any, node: dict[str, Any], value: Any, path: Path
 ) -> tuple[str, str, str | None]:
     """The code, message and hint of an error that one keyword names."""
-    word = "the value" if _is_secret(path) else _quoted(value)
+    word = show(value) if isinstance(value, (dict, list)) else _quoted(value)
+    word = "the value" if _is_secret(path) else word
     if keyword == "type" or (keyword == "pattern" and node["pattern"] == EXPRESSION):
         types = _types(node, {})
         hint = None
@@ -251,14 +252,14 @@ def _node(whole: dict[str, Any], error: ValidationError) -> dict[str, Any]:
 
 
 def _likely(branches: list[dict[str, Any]], value: Any, whole: dict[str, Any]) -> list[int]:
-    """The branches of a union that *value* was meant for: those of its type."""
+    """The branches of a union that *value* was meant for: a choice, else those of its type."""
     kind = _kind(value)
     fitting = [
         index
         for index, each in enumerate(branches)
         if kind in _types(each, whole) or (kind == "integer" and "number" in _types(each, whole))
     ]
-    choices = [index for index in fitting if "enum" in branches[index]]
+    choices = [index for index, each in enumerate(branches) if "enum" in each]
     return choices or fitting
 
 
