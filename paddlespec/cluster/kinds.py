@@ -5,6 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 POD_GROUP = ("scheduling.volcano.sh/v1beta1", "PodGroup")
+# What a job is made of and what goes with it; claims outlive it, and pod groups are Volcano's.
+MANAGED = (
+    ("batch/v1", "Job"),
+    ("apps/v1", "StatefulSet"),
+    ("v1", "Service"),
+    ("v1", "ConfigMap"),
+)
 
 _KNOWN = {
     ("v1", "ConfigMap"): "configmaps",

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from paddlespec.backend import Contents, Event, NotFound, Progress
 from paddlespec.cluster import readiness
-from paddlespec.cluster.kinds import POD_GROUP
+from paddlespec.cluster.kinds import MANAGED, POD_GROUP
 from paddlespec.cluster.refusal import Refused
-from paddlespec.cluster.start import is_owner
+from paddlespec.cluster.wanted import is_owner
 from paddlespec.diagnostic import did_you_mean
 from paddlespec.manifest import JOB_LABEL, identity, role
 
@@ -18,12 +18,6 @@ if TYPE_CHECKING:
     from paddlespec.cluster.client import Client
     from paddlespec.manifest import Manifest
 
-_KINDS = (
-    ("batch/v1", "Job"),
-    ("apps/v1", "StatefulSet"),
-    ("v1", "Service"),
-    ("v1", "ConfigMap"),
-)
 _CLAIM = ("v1", "PersistentVolumeClaim")
 
 
@@ -64,7 +58,7 @@ def remaining(client: Client, name: str, *, claims: bool = False) -> Progress:
 
 def _objects(client: Client, name: str, *, claims: bool) -> list[Manifest]:
     """The objects of a job, the trainers' Job first: what it owns needs no request of its own."""
-    kinds = [*_KINDS, *([_CLAIM] if claims else [])]
+    kinds = [*MANAGED, *([_CLAIM] if claims else [])]
     if client.serves(*POD_GROUP):
         kinds.append(POD_GROUP)
     found = [

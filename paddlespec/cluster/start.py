@@ -8,27 +8,36 @@ nothing that runs without limit.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from paddlespec.backend import Event, Mode, OperationFailed, Run
 from paddlespec.cluster import readiness
-from paddlespec.cluster.client import MANAGER
 from paddlespec.cluster.refusal import Refused
-from paddlespec.manifest import JOB_LABEL, identity, role
+from paddlespec.cluster.wanted import (
+    ANY_UID,
+    belongs_to,
+    essence,
+    is_job,
+    is_ours_to_resume,
+    is_owner,
+    kueues,
+    lost,
+    namespace_of,
+    not_ours,
+    reference,
+    wanted,
+    was_started,
+    without_kueues,
+)
+from paddlespec.manifest import JOB_LABEL, identity
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from paddlespec.backend import Work
     from paddlespec.cluster.client import Client
-    from paddlespec.cluster.refusal import Refusal
     from paddlespec.manifest import Identity, Manifest
 
-# To a dry run an owner has a UID even where there is none yet.
-_ANY_UID = "00000000-0000-0000-0000-000000000000"
-_KUEUE_LABEL = "kueue.x-k8s.io/queue-name"
-# What Kueue writes into a Job that it admits; the lists of them are atomic.
-_KUEUES = ("spec.suspend", "spec.template.spec.nodeSelector", "spec.template.spec.tolerations")
 _LEFTOVERS_SECONDS = 120
 
 
@@ -53,15 +62,6 @@ def divide(manifests: list[Manifest]) -> Parts:
     return Parts(claims, owner, sorted(owned, key=lambda each: each["kind"] == "StatefulSet"))
 
 
-def is_owner(manifest: Manifest) -> bool:
-    """Whether *manifest* is the Job whose end is the job's end."""
-    return _is_job(manifest) and role(manifest) == "trainers"
-
-
-def _is_job(manifest: Manifest) -> bool:
-    return (manifest["apiVersion"], manifest["kind"]) == ("batch/v1", "Job")
-
-
 class Start:
     """One apply of one job."""
 
@@ -73,9 +73,7 @@ class Start:
         self.mode = mode
         self.tell = tell
         self.sent: list[Manifest] = []
-        spaces = {each["metadata"].get("namespace") for each in work.manifests}
-        named = next((each for each in spaces if each), None)
-        self.namespace = named or client.namespace
+        self.namespace = namespace_of(client, work)
 
     def __call__(self) -> Run:
         parts = divide(self.work.manifests)
@@ -101,8 +99,7 @@ class Start:
         return Run(self.work, self.namespace, owner["metadata"].get("uid"))
 
     def _runs(self, live: Manifest | None) -> bool:
-        """Whether the trainers were let go by an earlier apply; of Kueue's we cannot know."""
-        if live is None or _is_queued(live) or self._is_ours_to_resume(live):
+        if live is None or not was_started(live):
             return False
         if live["spec"].get("suspend"):
             self.tell(Event("was suspended after its start, and stays so", self._named(live)))
@@ -117,18 +114,16 @@ class Start:
 
     def _owned(self, manifest: Manifest, owner: Manifest, *, runs: bool) -> Manifest:
         live = self._live(manifest)
-        if _is_job(manifest) or manifest["kind"] == "StatefulSet":
+        if is_job(manifest) or manifest["kind"] == "StatefulSet":
             self._whole(manifest, live, runs=runs)
         return self._put(manifest, live, owner)
 
     def _whole(self, manifest: Manifest, live: Manifest | None, *, runs: bool) -> None:
-        """Refuse to mend a run that has lost a role: what it lost held state."""
+        """Refuse to mend a run that has lost a role."""
         hint = f"paddlespec delete {self.work.name}, then apply"
         if runs and live is None:
-            raise OperationFailed(
-                f"{self._named(manifest)} is gone while the trainers run: the run is broken", hint
-            )
-        if live is not None and _is_job(live) and not (found := readiness.job(live)).ok:
+            raise OperationFailed(lost(manifest), hint)
+        if live is not None and is_job(live) and not (found := readiness.job(live)).ok:
             raise OperationFailed(f"{self._named(manifest)} {found.message}", hint)
 
     def _live(self, manifest: Manifest) -> Manifest | None:
@@ -136,12 +131,9 @@ class Start:
         live = self.client.get(self._identity(manifest))
         if live is None:
             return None
-        belongs = _belongs_to(live)
-        if belongs != self.work.name:
-            whose = f'belongs to the job "{belongs}"' if belongs else "is not ours"
+        if belongs_to(live) != self.work.name:
             raise OperationFailed(
-                f"{self._named(manifest)} is there already and {whose}: it stays as it is",
-                "give this job another name, or delete the object",
+                not_ours(live), "give this job another name, or delete the object"
             )
         return live
 
@@ -149,81 +141,45 @@ class Start:
         self, manifest: Manifest, live: Manifest | None, owner: Manifest | None = None
     ) -> Manifest:
         """Apply one object, and tell what became of it; returns it as it is then."""
-        wanted = self._wanted(manifest, live, owner)
-        self.sent.append(wanted)
+        whole = wanted(manifest, live, self.namespace, self._reference(owner))
+        self.sent.append(whole)
         if self.mode is Mode.client:
-            return live or wanted
+            return live or whole
         try:
-            found = self._apply(wanted)
+            found = self._apply(whole)
         except Refused as error:
             raise self._explained(error, manifest, live) from None
         if live is None:
             verb = "created"
         else:
-            verb = "unchanged" if _essence(found) == _essence(live) else "changed"
+            verb = "unchanged" if essence(found) == essence(live) else "changed"
         dry = " (server dry run)" if self.mode is Mode.server else ""
         self.tell(Event(f"{verb}{dry}", self._named(manifest)))
         return found
 
-    def _wanted(
-        self, manifest: Manifest, live: Manifest | None, owner: Manifest | None
-    ) -> Manifest:
-        """
-        What is sent: the rendered object, with what only an apply can know.
+    def _reference(self, owner: Manifest | None) -> dict[str, str] | None:
+        """How the owned name their owner; it has no UID where nothing was sent."""
+        if owner is None:
+            return None
+        uid = owner["metadata"].get("uid")
+        if uid is None and self.mode is Mode.server:
+            uid = ANY_UID
+        return reference(owner, uid) if uid is not None else None
 
-        The UID of a live object makes sure that one that vanished is not created again.
-        """
-        metadata: dict[str, Any] = {**manifest["metadata"], "namespace": self.namespace}
-        if live is not None:
-            metadata["uid"] = live["metadata"]["uid"]
-        if owner is not None:
-            uid = owner["metadata"].get("uid")
-            if uid is None and self.mode is Mode.server:
-                uid = _ANY_UID
-            if uid is not None:
-                metadata["ownerReferences"] = [_reference(owner, uid)]
-        wanted = {**manifest, "metadata": metadata}
-        if self._suspends(manifest) and (live is None or self._is_ours_to_resume(live)):
-            wanted["spec"] = {"suspend": True, **manifest["spec"]}
-        return wanted
-
-    def _suspends(self, manifest: Manifest) -> bool:
-        """Whether it is we who hold a Job back; with Kueue it is Kueue."""
-        return _is_job(manifest) and not _is_queued(manifest)
-
-    def _is_ours_to_resume(self, live: Manifest) -> bool:
-        """
-        Whether a Job is suspended because an apply of ours has not come to its end.
-
-        Resuming is an update, which takes the field from what we applied: a Job that was
-        suspended later, by whomever, no longer has it there.
-        """
-        if not _is_job(live) or _is_queued(live) or not live["spec"].get("suspend"):
-            return False
-        return any(
-            each.get("manager") == MANAGER
-            and each.get("operation") == "Apply"
-            and "f:suspend" in each.get("fieldsV1", {}).get("f:spec", {})
-            for each in live["metadata"].get("managedFields") or ()
-        )
-
-    def _apply(self, wanted: Manifest) -> Manifest:
-        target, dry_run = self._identity(wanted), self.mode is Mode.server
+    def _apply(self, whole: Manifest) -> Manifest:
+        target, dry_run = self._identity(whole), self.mode is Mode.server
         try:
-            return self.client.apply(wanted, target, dry_run=dry_run)
+            return self.client.apply(whole, target, dry_run=dry_run)
         except Refused as error:
-            if not (_is_job(wanted) and _is_queued(wanted) and _only_kueues(error.refusal)):
+            yielded = kueues(whole, error.refusal)
+            if not yielded:
                 raise
-            yielded = [each.field for each in error.refusal.conflicts]
-        for field in _KUEUES:
-            if any(each.startswith(field) for each in yielded):
-                wanted = _without(wanted, field.split("."))
-        self.tell(Event(f"leaves {', '.join(yielded)} to Kueue", self._named(wanted)))
-        return self.client.apply(wanted, target, dry_run=dry_run)
+        self.tell(Event(f"leaves {', '.join(yielded)} to Kueue", self._named(whole)))
+        return self.client.apply(without_kueues(whole, yielded), target, dry_run=dry_run)
 
     def _resume(self, live: Manifest) -> None:
         """Let a Job go that we hold back; its UID makes sure that it is this one."""
-        if not self._is_ours_to_resume(live):
+        if not is_ours_to_resume(live):
             return
         try:
             self.client.replace_value(live, self._identity(live), "/spec/suspend", False)
@@ -240,7 +196,7 @@ class Start:
         if not error.refusal.is_immutable:
             return error
         state = ""
-        if live is not None and _is_job(live):
+        if live is not None and is_job(live):
             state = f", which {readiness.state(live)}"
         return OperationFailed(
             f"{self._named(manifest)}{state}: what changed ({', '.join(error.refusal.fields)}) "
@@ -277,7 +233,7 @@ class Start:
         mine = [each for each in (parts.owner, *parts.owned) if each is not None]
         for each in mine:
             live = self.client.get(self._identity(each))
-            if live is None or _belongs_to(live) != self.work.name:
+            if live is None or belongs_to(live) != self.work.name:
                 continue
             if readiness.is_going(live) or live["metadata"].get("ownerReferences"):
                 return self._named(each)
@@ -288,45 +244,3 @@ class Start:
 
     def _named(self, manifest: Manifest) -> str:
         return str(identity(manifest))
-
-
-def _belongs_to(live: Manifest) -> str | None:
-    name: str | None = (live["metadata"].get("labels") or {}).get(JOB_LABEL)
-    return name
-
-
-def _is_queued(manifest: Manifest) -> bool:
-    return _KUEUE_LABEL in (manifest["metadata"].get("labels") or {})
-
-
-def _only_kueues(refusal: Refusal) -> bool:
-    return bool(refusal.conflicts) and all(
-        "kueue" in each.manager and each.field.startswith(_KUEUES) for each in refusal.conflicts
-    )
-
-
-def _without(manifest: Manifest, path: list[str]) -> Manifest:
-    head, *rest = path
-    if head not in manifest:
-        return manifest
-    if rest:
-        return {**manifest, head: _without(manifest[head], rest)}
-    return {key: value for key, value in manifest.items() if key != head}
-
-
-def _reference(owner: Manifest, uid: str) -> dict[str, str]:
-    """The owner; without blockOwnerDeletion, which needs rights that users may lack."""
-    return {
-        "apiVersion": owner["apiVersion"],
-        "kind": owner["kind"],
-        "name": owner["metadata"]["name"],
-        "uid": uid,
-    }
-
-
-def _essence(live: Manifest) -> Manifest:
-    """An object without what changes by itself."""
-    passing = ("managedFields", "resourceVersion", "generation")
-    metadata = {key: value for key, value in live["metadata"].items() if key not in passing}
-    rest = {key: value for key, value in live.items() if key != "status"}
-    return {**rest, "metadata": metadata}

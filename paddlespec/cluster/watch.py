@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from paddlespec.backend import JobFailed, OperationFailed, Progress, Until
 from paddlespec.cluster import readiness
 from paddlespec.cluster.refusal import Refused
-from paddlespec.cluster.start import is_owner
+from paddlespec.cluster.wanted import is_owner
 from paddlespec.manifest import JOB_LABEL, ROLE_LABEL, identity, role
 
 if TYPE_CHECKING:
