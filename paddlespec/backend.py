@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from paddlespec.diff import Row
     from paddlespec.manifest import Manifest
 
 
@@ -95,6 +96,9 @@ class Contents(NamedTuple):
 
 class Backend(Protocol):
     """Where jobs run."""
+
+    def compare(self, work: Work) -> list[Row]:
+        """What an apply would change; nothing is written, and what cannot be seen is told."""
 
     def apply(self, work: Work, mode: Mode, tell: Callable[[Event], None]) -> Run:
         """Make it so; what is already so is not disturbed."""

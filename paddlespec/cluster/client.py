@@ -89,13 +89,20 @@ class Client:
             {"apiVersion": api_version, "kind": kind, **each} for each in answer.get("items") or ()
         ]
 
-    def apply(self, manifest: Manifest, identity: Identity, *, dry_run: bool = False) -> Manifest:
-        """Server-side apply; a field that others have set is a conflict, never taken."""
+    def apply(
+        self,
+        manifest: Manifest,
+        identity: Identity,
+        *,
+        dry_run: bool = False,
+        force: bool = False,
+    ) -> Manifest:
+        """Server-side apply; a field that others have set is a conflict, unless *force* takes it."""
         resource = self._resource(identity.api_version, identity.kind)
         request = Request(
             "patch", resource.plural, resource.kind, identity.namespace, identity.name
         )
-        query = {"fieldManager": MANAGER, "force": "false"}
+        query = {"fieldManager": MANAGER, "force": "true" if force else "false"}
         if dry_run:
             query["dryRun"] = "All"
         return self._json(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paddlespec.cluster import remove, watch
+from paddlespec.cluster import compare, remove, watch
 from paddlespec.cluster.client import Client
 from paddlespec.cluster.connection import resolve
 from paddlespec.cluster.start import Start
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from paddlespec.backend import Contents, Event, Mode, Progress, Run, Until, Work
+    from paddlespec.diff import Row
     from paddlespec.manifest import Manifest
 
 
@@ -39,6 +40,10 @@ class Engine:
     def close(self) -> None:
         """Close the connection."""
         self.client.close()
+
+    def compare(self, work: Work) -> list[Row]:
+        """What an apply would change; nothing is written."""
+        return compare.compare(self.client, work)
 
     # A run record, a lease and the plan belong around `Start`: diff, record the intent, hold the
     # lease while writing, record the UID.
