@@ -106,10 +106,27 @@ def _field(path: Path, update: Update) -> fields.Node:
     node = fields.find(path)
     if node is None:
         close = fields.suggestion(path)
-        hint = f'did you mean "{close}"?' if close else "`paddlespec explain` lists the fields"
+        hint = (
+            f'did you mean "{_addressed(close, path)}"?'
+            if close
+            else "`paddlespec explain` lists the fields"
+        )
         shown = dotted(path).removeprefix("spec.")
         _refuse(update, f'unknown path "{shown}"', "unknown-path", hint)
     return node
+
+
+def _addressed(field: str, path: Path) -> str:
+    """*field* with the items that *path* names where it passes through lists, or the first."""
+    parts: list[str | int] = [] if path[0] in ("metadata", "profiles") else ["spec"]
+    for word in field.split("."):
+        parts.append(word)
+        depth = len(parts)
+        if fields.types(fields.find(tuple(parts)) or {}) == {"array", "null"}:
+            same = path[:depth] == tuple(parts) and len(path) > depth + 1
+            parts.append(path[depth] if same else 0)
+    last = parts[-1]
+    return dotted(tuple(parts[:-1] if isinstance(last, int) else parts)).removeprefix("spec.")
 
 
 def _value(text: str, node: fields.Node, update: Update) -> Any:
