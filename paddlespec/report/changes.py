@@ -1,0 +1,156 @@
+"""
+What would change, for people, machines and pull requests.
+
+The last line of every form for people is the sum of all of it, always in the same words.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Literal
+
+from paddlespec.diff import MISSING, Operation
+from paddlespec.report.hidden import Hidden
+from paddlespec.report.objects import Line, fields, lines
+from paddlespec.report.summary import facts, plan
+from paddlespec.report.width import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from paddlespec.diff import Comparison, Row
+    from paddlespec.report.mask import Secrets
+
+Format = Literal["text", "json", "markdown", "github"]
+_STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
+_COLORS = {"+": "32", "-": "31", "~": "33", "-/+": "35", "?": "36"}
+_INDENT = 2
+
+
+def render(
+    format: Format,  # noqa: A002 - the option's name
+    comparisons: Sequence[Comparison],
+    *,
+    color: bool = False,
+    secrets: Iterable[Secrets] = (),
+    environment: Mapping[str, str] | None = None,
+) -> str:
+    """
+    *comparisons* in one of the forms; *secrets* are those of the jobs before and after.
+
+    `github` is markdown that is also added to the summary of the step that *environment* names.
+    """
+    hidden = Hidden(secrets, comparisons)
+    if format == "json":
+        return _json(comparisons, hidden)
+    if format == "text":
+        return "".join(f"{each}\n" for each in _text(comparisons, hidden, color=color))
+    from paddlespec.report.markdown import markdown
+
+    text = markdown(comparisons, hidden)
+    if format == "github" and environment and environment.get(_STEP_SUMMARY):
+        _append(environment[_STEP_SUMMARY], text)
+    return text
+
+
+def worth_telling(comparison: Comparison) -> bool:
+    """Whether there is anything to say of a job besides that it stays."""
+    return comparison.differs or bool(comparison.problems)
+
+
+def title(comparison: Comparison) -> str:
+    """A job and its namespace."""
+    return f"{comparison.namespace}/{comparison.job}" if comparison.namespace else comparison.job
+
+
+def _text(comparisons: Sequence[Comparison], hidden: Hidden, *, color: bool) -> Iterator[str]:
+    def paint(text: str, code: str | None) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if color and code and text else text
+
+    for comparison in filter(worth_telling, comparisons):
+        yield paint(visible(title(comparison)), "1")
+        yield paint(f"  against {visible(hidden.text(comparison.against))}", "2")
+        found = facts(comparison, hidden.text)
+        widest = max((len(each.name) for each in found), default=0)
+        if found:
+            yield ""
+        for fact in found:
+            yield f"  {fact.name:<{widest}}  {visible(str(fact))}"
+        for row in comparison.rows:
+            for index, line in enumerate(lines(row, hidden)):
+                if not index:
+                    yield ""
+                code = _COLORS.get(line.symbol)
+                yield paint(_written(line), code if line.depth or not color else f"1;{code}")
+        yield ""
+    yield paint(str(plan(comparisons)), "1")
+
+
+def _written(line: Line) -> str:
+    """A line below the column of its object."""
+    indent = " " * (_INDENT + 2 * line.depth)
+    return f"{indent}{line.symbol} {line.text}".rstrip()
+
+
+def _json(comparisons: Sequence[Comparison], hidden: Hidden) -> str:
+    whole = plan(comparisons)
+    counts = {each.value: count for each, count in whole.counts.items()}
+    listed = {
+        "plan": str(whole),
+        "differs": any(each.differs for each in comparisons),
+        "counts": {**counts, "uncompared": whole.uncompared},
+        "resources": {
+            "accelerators": _number(whole.accelerators),
+            "cpu": _number(whole.cpu),
+            "memory": _number(whole.memory),
+        },
+        "jobs": [_job(each, hidden) for each in comparisons],
+    }
+    return json.dumps(listed, indent=2) + "\n"
+
+
+def _job(comparison: Comparison, hidden: Hidden) -> dict[str, Any]:
+    found = facts(comparison, hidden.text) if comparison.differs else []
+    return {
+        "job": comparison.job,
+        "namespace": comparison.namespace,
+        "against": hidden.text(comparison.against),
+        "differs": comparison.differs,
+        "summary": [each._asdict() for each in found],
+        "objects": [_object(each, hidden) for each in comparison.rows],
+    }
+
+
+def _object(row: Row, hidden: Hidden) -> dict[str, Any]:
+    change = row.change
+    found: dict[str, Any] = {
+        "apiVersion": change.identity.api_version,
+        "kind": change.identity.kind,
+        "namespace": change.identity.namespace,
+        "name": change.identity.name,
+        "operation": change.operation.value,
+        "problem": hidden.text(row.problem) if row.problem else None,
+        "fields": [],
+    }
+    for field in fields(row, hidden):
+        known = {"path": field.path, "before": field.before, "after": field.after}
+        told = {key: value for key, value in known.items() if value is not MISSING}
+        found["fields"].append({**told, "effect": field.effect.value})
+    if change.operation is Operation.create and change.after is not None:
+        found["object"] = hidden.manifest(change.after)
+    return found
+
+
+def _number(number: Any) -> int | float:
+    return int(number) if number == int(number) else float(number)
+
+
+def _append(path: str, text: str) -> None:
+    from paddlespec.backend import OperationFailed
+
+    try:
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        reason = (error.strerror or "").lower()
+        raise OperationFailed(f"cannot write the summary of the step: {reason}") from None

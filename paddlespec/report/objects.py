@@ -1,0 +1,187 @@
+"""One object of a comparison as lines: what happens to it, and every path that changes."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from paddlespec.diagnostic import dotted
+from paddlespec.diff import MISSING, Effect, Operation, differences, effect
+from paddlespec.emit import dump
+from paddlespec.report.width import shortened, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from paddlespec.diagnostic import Path
+    from paddlespec.diff import Row
+    from paddlespec.manifest import Manifest
+    from paddlespec.report.hidden import Hidden
+
+SYMBOLS = {
+    Operation.keep: "?",  # shown only when it could not be compared
+    Operation.create: "+",
+    Operation.change: "~",
+    Operation.replace: "-/+",
+    Operation.delete: "-",
+}
+_COMMENTS = {
+    Effect.in_place: "",
+    Effect.suspended: "   # needs suspend",
+    Effect.replacement: "   # forces replacement",
+}
+_EFFECTS = list(Effect)
+_SHORT, _LONGEST, _AROUND = 60, 400, 60
+
+
+class Line(NamedTuple):
+    """A line with its symbol; those of an object stand deeper than its head."""
+
+    symbol: str
+    depth: int
+    text: str
+
+
+class Field(NamedTuple):
+    """One path that changes, secrets hidden, a list without names as a whole."""
+
+    path: str
+    before: Any
+    after: Any
+    effect: Effect
+
+    @property
+    def symbol(self) -> str:
+        return "+" if self.before is MISSING else "-" if self.after is MISSING else "~"
+
+
+def lines(row: Row, hidden: Hidden) -> Iterator[Line]:
+    """What there is to say of an object that changes, or that could not be compared."""
+    operation = row.change.operation
+    if operation is Operation.keep and not row.problem:
+        return
+    head = f"{row.change.identity}: {operation.value}"
+    if row.problem:
+        told = visible(hidden.text(row.problem))
+        head = f"{row.change.identity}: could not be compared: {told}"
+    yield Line(SYMBOLS[operation], 0, head)
+    if operation is Operation.create and row.change.after is not None:
+        for text in dump(hidden.manifest(row.change.after)).splitlines():
+            yield Line("+", 1, _seen(text))
+    for field in fields(row, hidden):
+        yield from _field(field)
+
+
+def fields(row: Row, hidden: Hidden) -> list[Field]:
+    """The fields that differ of an object that is there before and after."""
+    before, after = row.change.before, row.change.after
+    if before is None or after is None or row.change.operation is Operation.keep:
+        return []
+    old, new = hidden.manifest(before), hidden.manifest(after)
+    found: dict[Path, Field] = {}
+    for path, *values in differences(old, new):
+        whole = _whole(path)
+        what = effect(after["kind"], path)
+        if whole != path:
+            values = [_at(old, whole), _at(new, whole)]
+        if whole in found:
+            what = max(what, found[whole].effect, key=_EFFECTS.index)
+        found[whole] = Field(written(whole, old, new), values[0], values[1], what)
+    return list(found.values())
+
+
+def written(path: Path, before: Manifest, after: Manifest) -> str:
+    """*path* as people write it, items of lists in brackets: `containers[paddle].image`."""
+    text = ""
+    sides: list[Any] = [after, before]
+    for part in path:
+        is_item = any(isinstance(each, list) for each in sides)
+        text += f"[{part}]" if is_item else f".{dotted((part,))}"
+        sides = [_step(each, part) for each in sides]
+    return visible(text.removeprefix("."))
+
+
+def _whole(path: Path) -> Path:
+    """The path of the outermost list without names on the way."""
+    return next((path[:at] for at, part in enumerate(path) if isinstance(part, int)), path)
+
+
+def _at(value: Any, path: Path) -> Any:
+    for part in path:
+        value = _step(value, part)
+    return value
+
+
+def _step(value: Any, part: str | int) -> Any:
+    if isinstance(value, dict):
+        return value.get(part, MISSING)
+    if isinstance(value, list):
+        return next(
+            (each for each in value if isinstance(each, dict) and each.get("name") == part), MISSING
+        )
+    return MISSING
+
+
+def _field(field: Field) -> Iterator[Line]:
+    comment = _COMMENTS[field.effect]
+    short = [_inline(each) for each in (field.before, field.after)]
+    if None not in short:
+        told = " -> ".join(each for each in short if each)
+        yield Line(field.symbol, 2, f"{field.path}: {told}{comment}")
+        return
+    yield Line(field.symbol, 2, f"{field.path}:{comment}")
+    commas = any(isinstance(each, str) and each.count(",") > 1 for each in field[1:3])
+    old, new = (_lines(each, commas=commas) for each in (field.before, field.after))
+    for symbol, text in _unified(old, new):
+        yield Line(symbol, 4, text)
+
+
+def _inline(value: Any) -> str | None:
+    """A value on one line; nothing where it is missing, none where it takes more."""
+    if value is MISSING:
+        return ""
+    if isinstance(value, (dict, list)) and value:
+        return None
+    told = json.dumps(value, ensure_ascii=False)
+    return visible(told) if len(told) <= _SHORT else None
+
+
+def _lines(value: Any, *, commas: bool) -> list[str]:
+    """A value on lines of its own: a text by its lines, or by what commas separate."""
+    if value is MISSING:
+        return []
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return [line for each in value for line in each.split("\n")]
+    if not isinstance(value, str):
+        return dump(value).splitlines()
+    if commas and "\n" not in value:
+        return value.replace(",", ",\n").split("\n")
+    return value.split("\n")
+
+
+def _unified(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The lines that differ, each with one line around it."""
+    from difflib import unified_diff
+
+    if len(before) == len(after) == 1:
+        before, after = _around(before[0], after[0])
+    for index, line in enumerate(unified_diff(before, after, n=1, lineterm="")):
+        if line.startswith("@@"):
+            if not line.startswith(("@@ -1 ", "@@ -1,", "@@ -0,")):
+                yield " ", "…"
+        elif index > 1:
+            yield line[0], _seen(line[1:])
+
+
+def _around(before: str, after: str) -> tuple[list[str], list[str]]:
+    """Two long lines where they differ."""
+    from os.path import commonprefix
+
+    start = max(0, len(commonprefix((before, after))) - _AROUND)  # noqa: RUF071 - of text
+    if max(len(before), len(after)) <= _LONGEST or not start:
+        return [before], [after]
+    return [f"…{before[start:]}"], [f"…{after[start:]}"]
+
+
+def _seen(text: str) -> str:
+    return shortened(visible(text), _LONGEST)
