@@ -100,16 +100,17 @@ Duration = Annotated[
         "a duration such as 90s, 12h, 1h30m or 7d",
     ),
 ]
+_MOST = 10**15  # what is above it by one is still another float
 QuantityText = Annotated[str, _expects(_QUANTITY, "a quantity such as 2, 500m or 4Gi", 32)]
 Quantity = Annotated[
     Union[
-        Annotated[int, Field(ge=0, le=10**18)], Annotated[float, Field(ge=0, le=1e18)], QuantityText
+        Annotated[int, Field(ge=0, le=_MOST)], Annotated[float, Field(ge=0, le=_MOST)], QuantityText
     ],
     WithJsonSchema(
         {
             "type": ["number", "string"],
             "minimum": 0,
-            "maximum": 1e18,
+            "maximum": _MOST,
             "pattern": _QUANTITY,
             "maxLength": 32,
             "x-expected": "a quantity such as 2, 500m or 4Gi",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import re
@@ -13,7 +14,7 @@ import jsonschema
 import jsonschema_rs
 import pytest
 from pydantic import BaseModel, ValidationError
-from rich_specs import DOCUMENTS, faulty
+from rich_specs import DOCUMENTS, SMALL, faulty
 
 from paddlespec import gate
 from paddlespec.model import Job
@@ -51,6 +52,7 @@ def strict_validator() -> Any:
     return kind(EFFECTIVE)
 
 
+SOURCE = jsonschema_rs.Draft202012Validator(SCHEMAS[gate.SOURCE])
 FAST = jsonschema_rs.Draft202012Validator(EFFECTIVE)
 
 
@@ -91,7 +93,31 @@ def test_schema_and_model_accept_the_same_documents(round_: int) -> None:
         verdict = FAST.is_valid(data)
         accepted += verdict
         assert model_accepts(data) == verdict, (seed, data)
+        assert SOURCE.is_valid(data) or not verdict, (seed, data)
     assert 50 < accepted < 950, "the faults are too many or too few to tell anything"
+
+
+QUANTITIES = [
+    0,
+    10**15,
+    10**15 + 1,
+    1e15,
+    1000000000000000.1,
+    1e15 + 1,
+    -1e-300,
+    -0.0,
+    -1,
+    0.1,
+    "1",
+    True,
+]
+
+
+@pytest.mark.parametrize("value", QUANTITIES)
+def test_bounds_are_the_same_to_the_last_digit(value: object) -> None:
+    data = copy.deepcopy(SMALL)
+    data["spec"]["trainers"] = {"resources": {"memory": value}}
+    assert FAST.is_valid(data) == model_accepts(data) == strict_validator().is_valid(data)
 
 
 def test_the_reference_validator_agrees() -> None:
