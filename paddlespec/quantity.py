@@ -49,3 +49,10 @@ def as_bytes(number: Decimal) -> str:
 def as_count(number: Decimal) -> str:
     """A count without needless zeros: `2`, `0.5`."""
     return f"{number.normalize():f}"
+
+
+def as_written(amount: str | float) -> str:
+    """A quantity in the words of the spec, a whole number without its fraction."""
+    if isinstance(amount, float) and amount.is_integer():
+        amount = int(amount)
+    return str(amount)

@@ -14,7 +14,8 @@ from paddlespec.contract import ROLES
 from paddlespec.diagnostic import Diagnostic
 from paddlespec.manifest import JOB_LABEL, ROLE_LABEL, in_apply_order
 from paddlespec.quantity import seconds
-from paddlespec.targets.pods import Replica, claim_name, resources
+from paddlespec.targets.pods import Replica, resources
+from paddlespec.targets.sources import claim_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -171,6 +172,8 @@ def _job(job: Job, name: RoleName) -> Values:
         deadline += _PSERVERS_LONGER
     return {
         "retries": policy.retries if alone and job.spec.mode == "collective" else 0,
+        # Replicas that know nothing of each other are tried again one by one, without a limit
+        # for all of them together.
         "retries_per_index": policy.retries if job.spec.mode == "parallel" else 0,
         "deadline": deadline,
         "keep": keep_seconds(job) if name == "trainers" else None,

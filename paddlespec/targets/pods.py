@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import shlex
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddlespec import contract
-from paddlespec.quantity import as_bytes, quantity
-from paddlespec.resources import text
+from paddlespec.quantity import as_bytes, as_written, quantity
+from paddlespec.targets.program import program, script
+from paddlespec.targets.sources import source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from paddlespec.contract import Context, RoleName
-    from paddlespec.model import Job, Resources, Role, Volume
+    from paddlespec.model import Job, Resources, Role
 
 INDEX_ANNOTATION = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 ORDINAL_LABEL = "metadata.labels['apps.kubernetes.io/pod-index']"
@@ -46,12 +46,15 @@ class Replica:
         """The variables in order: the pod's own facts, the contract, then the user's."""
         managed = contract.environment(self.job, self.name, self.context)
         users = {**self.job.spec.env, **self.role.env}
-        found = [
-            {"name": "NS", "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}},
-            {"name": "IDX", **self._index()},
-        ]
+        facts = {
+            "NS": {"valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}},
+            "IDX": self._index(),
+        }
+        # The contract refers to these: taken over by the user, they still come first.
+        found = [{"name": key, **facts[key]} for key in facts if key not in users]
+        found += [{"name": key, **_variable(users[key])} for key in facts if key in users]
         found += [{"name": key, "value": managed[key]} for key in managed if key not in users]
-        found += [{"name": key, **_variable(value)} for key, value in users.items()]
+        found += [{"name": key, **_variable(users[key])} for key in users if key not in facts]
         return found
 
     def _index(self) -> Json:
@@ -94,7 +97,7 @@ class Replica:
         )
         for volume in self.job.spec.volumes:
             yield Mount(
-                {"name": volume.name, **_source(self.job, volume)},
+                {"name": volume.name, **source(self.job, volume)},
                 {
                     "name": volume.name,
                     "mountPath": volume.mount_path,
@@ -133,7 +136,7 @@ class Replica:
         """The size of /dev/shm: as asked for, else half of the memory, of which it is a part."""
         resources = self.role.resources
         asked = resources.shared_memory
-        return _amount(asked) if asked is not None else as_bytes(quantity(resources.memory) / 2)
+        return as_written(asked) if asked is not None else as_bytes(quantity(resources.memory) / 2)
 
     def init_containers(self) -> list[Json]:
         """What happens before the command, each step in a container of the role's own image."""
@@ -216,84 +219,18 @@ class Replica:
 
     def command(self) -> list[str] | None:
         """The command of the main container; the image's own where the spec gives none."""
-        main = self._main()
-        before = [*self._installs(), *self.job.spec.setup]
-        after = self.job.spec.teardown
-        if not before and not after:
-            return ["sh", "-c", main] if isinstance(main, str) else main
-        if main is None:
-            return None
-        text = main if isinstance(main, str) else shlex.join(main)
-        lines = ["set -e", *before, "set +e"] if before else []
-        if not after:
-            return ["sh", "-c", "\n".join([*lines, text])]
-        # The shell is the container's first process: it must pass signals on, and outlive the
-        # command to run what comes after.
-        wrapper = [
-            """trap 'trap "" TERM INT; kill -TERM 0' TERM INT""",
-            "(",
-            text,
-            ") & main=$!",
-            "wait $main; code=$?",
-            "while kill -0 $main 2>/dev/null; do wait $main; code=$?; done",
-            "trap - TERM INT",
-        ]
-        return ["sh", "-c", "\n".join([*lines, *wrapper, *after, "exit $code"])]
-
-    def _installs(self) -> list[str]:
-        package = self.job.spec.package
-        if package is None:
-            return []
-        wanted = [shlex.quote(each) for each in package.pip]
-        code = self.context.code
-        requirements = code.requirements if code else package.requirements
-        if requirements:
-            path = f"{contract.code_folder(self.job)}/{requirements}"
-            wanted = ["-r", shlex.quote(path), *wanted]
-        if not wanted:
-            return []
-        python = shlex.quote(package.python)
-        return [
-            f"{python} -m pip install --no-cache-dir --disable-pip-version-check {' '.join(wanted)}"
-        ]
-
-    def _main(self) -> str | list[str] | None:
-        """
-        The command as the spec gives it, the role's own first.
-
-        Of a legacy job it is the trainers' alone: pservers run a program of Paddle's, and so do
-        the trainers of a v1 topology.
-        """
-        spec = self.job.spec
-        if self.role.command or spec.mode != "legacy":
-            return self.role.command or spec.command
-        if self.name == "pservers":
-            return script("legacy-pserver.sh")
-        topology = spec.legacy.topology if spec.legacy else None
-        return script("legacy-topology.sh") if topology else spec.command
+        return program(self.job, self.name, self.context.code)
 
 
 _archive_path = "/paddlespec/archive/code.tar"
 
 
-@lru_cache
-def script(name: str) -> str:
-    """The text of a bundled script, without its last newline."""
-    return text("templates", "scripts", name).rstrip("\n")
-
-
 def resources(asked: Resources) -> Json:
     """Requests and limits, which are equal: replicas of one role must not differ in speed."""
-    amounts = {"cpu": _amount(asked.cpu), "memory": _amount(asked.memory)}
+    amounts = {"cpu": as_written(asked.cpu), "memory": as_written(asked.memory)}
     if asked.gpu:
         amounts[asked.accelerator] = str(asked.gpu)
     return {"requests": amounts, "limits": amounts}
-
-
-def _amount(value: str | float) -> str:
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return str(value)
 
 
 def _variable(value: Any) -> Json:
@@ -307,34 +244,3 @@ def _variable(value: Any) -> Json:
     if value.config_map:
         return {"valueFrom": {"configMapKeyRef": {"name": value.config_map, "key": value.key}}}
     return _variable(value.value)
-
-
-def _source(job: Job, volume: Volume) -> Json:
-    read_only = {"readOnly": True} if volume.read_only else {}
-    if volume.claim is not None:
-        name = volume.claim if isinstance(volume.claim, str) else claim_name(job, volume)
-        return {"persistentVolumeClaim": {"claimName": name, **read_only}}
-    if volume.host_path is not None:
-        return {"hostPath": {"path": volume.host_path}}
-    if volume.nfs is not None:
-        return {"nfs": {"server": volume.nfs.server, "path": volume.nfs.path, **read_only}}
-    if volume.cephfs is not None:
-        ceph = volume.cephfs
-        secret = {"secretRef": {"name": ceph.secret}} if ceph.secret else {}
-        source = {"monitors": ceph.monitors, "path": ceph.path, "user": ceph.user}
-        return {"cephfs": {**source, **secret, **read_only}}
-    if volume.config_map is not None:
-        return {"configMap": {"name": volume.config_map}}
-    if volume.secret is not None:
-        return {"secret": {"secretName": volume.secret}}
-    scratch = volume.empty_dir
-    medium = {"medium": "Memory"} if scratch and scratch.medium == "Memory" else {}
-    limit = {}
-    if scratch and scratch.size_limit is not None:
-        limit = {"sizeLimit": _amount(scratch.size_limit)}
-    return {"emptyDir": {**medium, **limit}}
-
-
-def claim_name(job: Job, volume: Volume) -> str:
-    """The name of a claim that is created with the job."""
-    return f"{job.metadata.name}-{volume.name}"

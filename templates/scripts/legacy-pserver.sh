@@ -1,1 +1,1 @@
-exec paddle pserver --use_gpu=0 --port="$PADDLE_INIT_PORT" --ports_num="$PADDLE_INIT_PORTS_NUM" --ports_num_for_sparse="$PADDLE_INIT_PORTS_NUM_FOR_SPARSE" --num_gradient_servers="$PADDLE_INIT_NUM_GRADIENT_SERVERS" --comment=paddle_process_k8s
+exec paddle pserver --use_gpu=0 --port="$PADDLE_INIT_PORT" --ports_num="$PADDLE_INIT_PORTS_NUM" --ports_num_for_sparse="$PADDLE_INIT_PORTS_NUM_FOR_SPARSE" --nics="$PADDLE_INIT_NICS" --num_gradient_servers="$PADDLE_INIT_NUM_GRADIENT_SERVERS" --comment=paddle_process_k8s

@@ -1,6 +1,6 @@
 mkdir -p "$PADDLESPEC_OUTPUT/.paddlespec" || exit 1
 run="$PADDLESPEC_OUTPUT/.paddlespec/$RUN"
-found=$(ls -A "$PADDLESPEC_OUTPUT" | grep -vx .paddlespec | head -n 1)
+found=$(ls -A "$PADDLESPEC_OUTPUT" | grep -vx -e '\.paddlespec' -e 'lost+found' | head -n 1)
 if [ -z "$found" ] || [ -d "$run" ]; then
   mkdir -p "$run"
 else
