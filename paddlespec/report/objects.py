@@ -132,8 +132,11 @@ def _field(field: Field) -> Iterator[Line]:
     yield Line(field.symbol, 2, f"{field.path}:{comment}")
     commas = any(isinstance(each, str) and each.count(",") > 1 for each in field[1:3])
     old, new = (_lines(each, commas=commas) for each in (field.before, field.after))
-    for symbol, text in _unified(old, new):
-        yield Line(symbol, 4, text)
+    found = list(_unified(old, new))
+    if not found:  # what tells them apart is not seen in lines
+        sides = (("-", field.before), ("+", field.after))
+        found = [(symbol, _seen(json.dumps(each, ensure_ascii=False))) for symbol, each in sides]
+    yield from (Line(symbol, 4, text) for symbol, text in found)
 
 
 def _inline(value: Any) -> str | None:
