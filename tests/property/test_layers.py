@@ -267,8 +267,8 @@ def holes(value: Any, place: Place | None, path: tuple[Any, ...] = ()) -> list[A
     ]
 
 
-def origins(document: Document) -> list[Any]:
-    return [(path, document.locate(path)) for path, _ in walk(document.data)]
+def origins(document: Document) -> dict[Any, Any]:
+    return {path: document.locate(path) for path, _ in walk(document.data)}
 
 
 def lines(document: Document, path: tuple[Any, ...]) -> int:
