@@ -140,7 +140,7 @@ def _finish(
     """Interpolate, gate and check a document whose layers are merged."""
     whole, faults, unresolved, used = interpolate.interpolate(merged, datacenter)
     found += faults
-    refusal = gate.check(Document(remove(whole.data, unresolved), whole.place), gate.EFFECTIVE)
+    refusal = gate.check(whole, gate.EFFECTIVE)
     spoiled = refusal.spoiled | unresolved
     found += [each for each in refusal.diagnostics if each.path not in unresolved]
     usable = _whole_enough(remove(whole.data, spoiled | refusal.unknown))
@@ -149,7 +149,7 @@ def _finish(
     facts = checks.Facts(job, whole, target, used, os.path.dirname(file))
     found += checks.run(facts, spoiled)
     if checks.readable(spoiled, "spec.target", "spec.mode", "spec.scheduling", "spec.pservers"):
-        found += _target_faults(facts)
+        found += _target_faults(facts, choices.target)
     code = _collect(file, facts, found) if checks.readable(spoiled, "spec.package") else None
     return Loaded(file, whole, job, found, target, datacenter, governing, code)
 
@@ -205,11 +205,11 @@ def _without_keys(document: Document, *keys: str) -> Document:
     return Document(kept, document.place)
 
 
-def _target_faults(facts: checks.Facts) -> list[Diagnostic]:
+def _target_faults(facts: checks.Facts, asked: str | None) -> list[Diagnostic]:
     try:
         return list(targets.load(facts.target).check(facts))
     except targets.UnknownTarget as error:
-        span = facts.document.locate(("spec", "target"))
+        span = Span(f"--target {asked}") if asked else facts.document.locate(("spec", "target"))
         hint = did_you_mean(error.name, error.known) or f"there is {', '.join(error.known)}"
         return [Diagnostic("unknown-target", str(error), span, ("spec", "target"), hint)]
 
