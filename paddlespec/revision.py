@@ -43,9 +43,8 @@ class Past(NamedTuple):
     """
     A job as it was.
 
-    `remark` says what the comparison lacks. One that is not `covered` by the paths of the command
-    counts only for a job of the same name, whose spec has moved; that it is not there now means
-    nothing.
+    `remark` says what the comparison lacks. That one is not there now means something only where
+    the paths of the command `covered` it.
     """
 
     manifests: list[Manifest]
@@ -153,7 +152,7 @@ class _Reader:
         if wanted:
             for key, past in self._jobs(self._elsewhere({name for name, _ in wanted}, known)):
                 if key in wanted and past.manifests:
-                    self._found.jobs.setdefault(key, past._replace(covered=False))
+                    self._found.jobs.setdefault(key, past)
 
     def _elsewhere(self, names: set[str], known: list[str]) -> list[str]:
         """Other files of the revision that look like specs of the jobs called *names*."""

@@ -186,7 +186,8 @@ def _words(manifests: Sequence[Manifest]) -> dict[str, dict[str, str]]:
         words = [*each.container.get("command", ()), *each.container.get("args", ())]
         shell = words[2] if words[:2] == ["sh", "-c"] and len(words) > 2 else None
         found["command"][each.role] = shell or " ".join(map(str, words)) or "the image's own"
-        found["timeout"][each.role] = length(each.deadline) if each.deadline else "none"
+        if each.role == "trainers":  # with whom everything else ends
+            found["timeout"][""] = length(each.deadline) if each.deadline else "none"
     for manifest in manifests:
         labels = manifest["metadata"].get("labels") or {}
         queue = labels.get(_QUEUE_LABEL) or (
