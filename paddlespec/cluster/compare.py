@@ -113,52 +113,46 @@ class Comparing:
             self.client.apply(sent, self._identity(manifest), dry_run=True)
         except Refused as error:
             _pass_on(error)
-            return Row(change, _read_only(error))
+            return Row(change, error.message)
         holds_state = is_job(manifest) or manifest["kind"] == "StatefulSet"
         if holds_state and manifest is not self.owner and self._runs():
             return Row(change, lost(manifest))
         return Row(change)
 
     def _compared(self, manifest: Manifest, live: Manifest, tries: int = _TRIES) -> Row:
-        """An object of ours, before and after the apply that the server was asked about."""
-        target = self._identity(manifest)
+        """An object of ours, before and after the apply that the server is asked about."""
         sent = wanted(manifest, live, self.namespace, self._reference(manifest, live))
-        try:
-            _, found = self._ask(sent, target)
-        except Refused as error:
-            _pass_on(error)
-            return self._refused(sent, live, error)
+        sent, found = self._ask(sent)
+        if isinstance(found, Refused):
+            return self._refused(sent, live, found)
         moved = found["metadata"]["resourceVersion"] != live["metadata"]["resourceVersion"]
         if moved and tries > 1:
             # It changed in between; a difference must be the apply's and not the cluster's.
-            newer = self.client.get(target)
+            newer = self.client.get(self._identity(manifest))
             if newer is None:
                 return self._created(manifest)
             return self._compared(manifest, newer, tries - 1)
         return Row(Change(essence(live), _resumed(essence(found), live)))
 
-    def _ask(
-        self, sent: Manifest, target: Identity, *, force: bool = False
-    ) -> tuple[Manifest, Manifest]:
+    def _ask(self, sent: Manifest) -> tuple[Manifest, Manifest | Refused]:
         """What is sent, and the server's answer; yields to Kueue as an apply does."""
         try:
-            return sent, self.client.apply(sent, target, dry_run=True, force=force)
+            return sent, self.client.apply(sent, self._identity(sent), dry_run=True)
         except Refused as error:
+            _pass_on(error)
             less = _without_yielded(sent, error.refusal)
-            if less == sent:
-                raise
-        return less, self.client.apply(less, target, dry_run=True, force=force)
+            return (sent, error) if less == sent else self._ask(less)
 
     def _refused(self, sent: Manifest, live: Manifest, error: Refused) -> Row:
         """The row of an object that the server does not let be changed so."""
         if error.refusal.conflicts:
             try:
-                _, found = self._ask(sent, self._identity(sent), force=True)
+                found = self.client.apply(sent, self._identity(sent), dry_run=True, force=True)
             except Refused as again:
                 _pass_on(again)
             else:
                 return Row(Change(essence(live), _resumed(essence(found), live)), error.message)
-        sent = without(_without_yielded(sent, error.refusal), ["metadata", "uid"])
+        sent = without(sent, ["metadata", "uid"])
         change = Change(own(live, sent), _resumed(sent, live))
         if not error.refusal.is_immutable:
             return Row(change, _read_only(error))
