@@ -82,7 +82,7 @@ class User(NamedTuple):
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """Begin a command, and do not wait for its end."""
-        if arguments[0] in ("apply", "render") and self.templates.exists():
+        if arguments[0] in ("apply", "render", "diff") and self.templates.exists():
             arguments = (*arguments, "--templates", str(self.templates))
         return subprocess.Popen(
             [*COMMAND, *arguments],

@@ -1,0 +1,165 @@
+"""`diff`: what an apply would change, told before anything is."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from paddlespec.cli import options
+from paddlespec.cli.exits import Exit, Stop, worst
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from paddlespec.cli.places import Engines
+    from paddlespec.diff import Comparison
+    from paddlespec.pipeline import Built, Choices, Loaded
+    from paddlespec.report import changes
+
+_FORMATS: tuple[changes.Format, ...] = ("text", "json", "markdown", "github")
+
+
+def diff(
+    paths: options.Paths = None,
+    file: options.File = None,
+    overlay: options.Overlay = None,
+    profile: options.Profile = None,
+    update: options.Update = None,
+    target: options.Target = None,
+    datacenter: options.Datacenter = None,
+    context: options.Context = None,
+    namespace: options.Namespace = None,
+    kubeconfig: options.Kubeconfig = None,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            "--against",
+            metavar="git:REV|DIR",
+            help="Compare with what a revision, or a folder, renders; contacts no cluster.",
+        ),
+    ] = None,
+    output: Annotated[
+        str,
+        typer.Option(
+            "-o", "--output", metavar="text|json|markdown|github", help="Form of the report."
+        ),
+    ] = "text",
+    timeout: options.Timeout = None,
+    templates: options.TemplatesFolder = None,
+    no_color: options.NoColor = False,
+    quiet: options.Quiet = False,
+) -> int:
+    """
+    Show what an apply would change; nothing is written.
+
+    The cluster itself is asked, by a dry run of what would be sent. Exits with 0 when there are no
+    differences, with 1 when there are, with 3 when something could not be compared.
+
+    \b
+    paddlespec diff paddlejob.yaml
+    paddlespec diff jobs/ -o markdown
+    paddlespec diff jobs/ --against git:main
+    """
+    from paddlespec.cli.build import build_all
+    from paddlespec.cli.places import Engines, check_places, deadline_of
+    from paddlespec.cli.session import choices, given, load_valid
+    from paddlespec.files import Files
+
+    form = _form(output)
+    deadline = deadline_of(timeout)
+    chosen = choices(overlay, profile, update, target, datacenter)
+    wanted = given(paths, file)
+    jobs = load_valid(wanted, Files(), chosen, quiet=quiet)
+    check_places(jobs, namespace)
+    built = build_all(jobs, templates)
+    codes: list[int] = []
+    jobs_before: list[Loaded] = []
+    if against is not None:
+        comparisons, jobs_before = _offline(wanted, chosen, against, templates, built)
+    else:
+        with Engines(kubeconfig, context, namespace, deadline) as engines:
+            comparisons = list(_with_cluster(built, engines, codes))
+    if comparisons or not codes:
+        _report(form, comparisons, [*jobs, *jobs_before], no_color=no_color)
+    return worst([*codes, *map(_code, comparisons)])
+
+
+def _form(output: str) -> changes.Format:
+    for each in _FORMATS:
+        if each == output:
+            return each
+    raise Stop(Exit.usage, f"-o {output}: expected one of {', '.join(_FORMATS)}")
+
+
+def _code(comparison: Comparison) -> int:
+    """What a comparison means to a script; what could not be seen may differ."""
+    if comparison.problems:
+        return Exit.refused
+    return Exit.no if comparison.differs else Exit.done
+
+
+def _with_cluster(
+    built: Sequence[Built], engines: Engines, codes: list[int]
+) -> Iterator[Comparison]:
+    """Each job against the cluster; one that fails does not stop the others."""
+    from paddlespec.backend import OperationFailed, Work
+    from paddlespec.cli.places import context_of
+    from paddlespec.cli.tell import failed
+    from paddlespec.diff import Comparison
+
+    for each in built:
+        metadata = each.loaded.job.metadata
+        try:
+            engine = engines.at(context_of(each.loaded))
+            rows = engine.compare(Work(metadata.name, each.manifests))
+        except OperationFailed as error:
+            codes.append(failed(metadata.name, error))
+            continue
+        place = metadata.namespace or engine.namespace
+        yield Comparison(metadata.name, place, "the cluster", rows)
+
+
+def _offline(
+    wanted: Sequence[str],
+    chosen: Choices,
+    against: str,
+    templates: str | None,
+    built: Sequence[Built],
+) -> tuple[list[Comparison], list[Loaded]]:
+    """Each job against what it was, and what was read for that."""
+    from paddlespec import revision
+    from paddlespec.backend import OperationFailed
+
+    try:
+        before = revision.before(wanted, chosen, against, templates, built)
+    except OperationFailed as error:
+        raise Stop(Exit.refused, error.message, error.hint) from None
+    return revision.compare(built, before), before.loaded
+
+
+def _report(
+    output: changes.Format,
+    comparisons: Sequence[Comparison],
+    jobs: Sequence[Loaded],
+    *,
+    no_color: bool,
+) -> None:
+    from paddlespec.backend import OperationFailed
+    from paddlespec.cli.session import colored
+    from paddlespec.report import changes
+    from paddlespec.report.mask import secrets_of
+
+    try:
+        text = changes.render(
+            output,
+            comparisons,
+            color=colored(sys.stdout, no_color=no_color),
+            secrets=[secrets_of(each) for each in jobs],
+            environment=os.environ,
+        )
+    except OperationFailed as error:
+        raise Stop(Exit.refused, error.message, error.hint) from None
+    sys.stdout.write(text)

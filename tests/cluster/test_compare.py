@@ -1,0 +1,516 @@
+"""A job against a real control plane: what would change, and what cannot be told."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from interceptor import Fate, Seen, intercepted
+from test_apply import QUEUED, VARIANTS
+from user import User, conditions
+
+from paddlespec.backend import Work
+from paddlespec.cluster.engine import open_engine
+from paddlespec.cluster.own import own
+from paddlespec.cluster.wanted import wanted
+from paddlespec.diff import MISSING, Effect, Operation, Row
+from paddlespec.files import Files
+from paddlespec.manifest import identity
+from paddlespec.pipeline import Choices, build, load
+from paddlespec.template import Templates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from control_plane import ControlPlane
+
+create, change, replace = Operation.create, Operation.change, Operation.replace
+keep, delete = Operation.keep, Operation.delete
+
+
+@pytest.fixture
+def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
+    return User.admin(control_plane, namespace, tmp_path)
+
+
+def works(user: User, *arguments: str) -> Iterator[Work]:
+    """The jobs of a command line, rendered for the namespace of *user*."""
+    options: dict[str, Any] = {"updates": [f"metadata.namespace={user.namespace}"]}
+    words, paths = iter(arguments), []
+    for word in words:
+        if word == "-u":
+            options["updates"].append(next(words))
+        elif word == "--overlay":
+            options["overlays"] = (next(words),)
+        elif word.startswith("--"):
+            options[word[2:]] = next(words)
+        else:
+            paths.append(word)
+    options.pop("context", None)
+    chosen = Choices(**{**options, "updates": tuple(options["updates"])})
+    templates = Templates(str(user.templates) if user.templates.exists() else None)
+    files = Files()
+    for path in files.specs(paths)[0]:
+        for loaded in load(path, files, chosen)[0]:
+            yield Work(loaded.job.metadata.name, build(loaded, templates).manifests)
+
+
+def compare(user: User, *arguments: str) -> list[Row]:
+    [work] = works(user, *arguments)
+    engine = open_engine(str(user.kubeconfig))
+    rows = engine.compare(work)
+    engine.close()
+    return rows
+
+
+def operations(rows: list[Row]) -> dict[str, Operation]:
+    return {str(row.change.identity): row.change.operation for row in rows}
+
+
+def fields(rows: list[Row], name: str) -> dict[str, tuple[object, object]]:
+    """The fields of one object that differ, as dotted paths."""
+    [row] = [each for each in rows if str(each.change.identity) == name]
+    return {".".join(map(str, each.path)): (each.before, each.after) for each in row.change.fields}
+
+
+def problems(rows: list[Row]) -> list[str]:
+    return [row.problem for row in rows if row.problem]
+
+
+@pytest.fixture(scope="session")
+def priorities(control_plane: ControlPlane) -> None:
+    """What the examples ask a cluster to have."""
+    path = "/apis/scheduling.k8s.io/v1/priorityclasses"
+    for name in ("low", "normal", "high"):
+        control_plane.request("POST", path, {"metadata": {"name": name}, "value": 1})
+
+
+def finish(user: User) -> bool:
+    """End the pods of trainers that no node can take, as if they had run; whether all have."""
+    for pod in user.pods("trainers"):
+        if pod["status"]["phase"] == "Pending":
+            pod["status"]["phase"] = "Succeeded"
+            user.plane.request("PUT", f"{user.path('pods')}/{pod['metadata']['name']}/status", pod)
+    trainers = [
+        each
+        for each in user.all("jobs")
+        if each["metadata"]["labels"]["paddlespec.io/role"] == "trainers"
+    ]
+    return all("Complete" in conditions(each) for each in trainers)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.usefixtures("priorities")
+def test_an_unchanged_example_shows_nothing(user: User, variant: str) -> None:
+    what = VARIANTS[variant]
+    rows = compare(user, *what)
+    assert set(operations(rows).values()) == {create}
+    assert not problems(rows)
+    user.run("apply", *what, "-u", f"metadata.namespace={user.namespace}")
+    unchanged = dict.fromkeys(operations(rows), keep)
+    ended = False
+    for _ in range(200):
+        rows = compare(user, *what)
+        assert operations(rows) == unchanged
+        assert not problems(rows)
+        if ended:
+            return
+        ended = finish(user)
+    raise AssertionError("the job does not end")
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_what_is_owned_is_what_was_sent(user: User, variant: str) -> None:
+    """The fields that are ours, as the server keeps account of them, show no noise either."""
+    [work] = works(user, *VARIANTS[variant])
+    user.run("apply", *VARIANTS[variant], "-u", f"metadata.namespace={user.namespace}")
+    client = open_engine(str(user.kubeconfig)).client
+    for manifest in work.manifests:
+        live = client.get(identity(manifest)._replace(namespace=user.namespace))
+        assert live is not None
+        owners = live["metadata"].get("ownerReferences") or [None]
+        sent = wanted(manifest, live, user.namespace, owners[0])
+        del sent["metadata"]["uid"]
+        assert own(live, sent) == sent
+        assert own(live, sent) != live
+
+
+TRAINERS, PSERVERS = "Job/fit-trainer", "Job/fit-pserver"
+POD = "spec.template.spec"
+CHANGES = {
+    "image": (
+        "image=registry.test/paddle:2",
+        replace,
+        {
+            f"{POD}.containers.paddle.image": ("registry.test/paddle:1", "registry.test/paddle:2"),
+            f"{POD}.initContainers.wait-for-pservers.image": (
+                "registry.test/paddle:1",
+                "registry.test/paddle:2",
+            ),
+        },
+    ),
+    "env": (
+        "trainers.env.MODE=fast",
+        replace,
+        {f"{POD}.containers.paddle.env.MODE": (MISSING, {"name": "MODE", "value": "fast"})},
+    ),
+    "label": (
+        "metadata.labels.team=ads",
+        change,
+        {"metadata.labels.team": (MISSING, "ads")},
+    ),
+    "timeout": (
+        "policy.timeout=3h",
+        change,
+        {"spec.activeDeadlineSeconds": (MISSING, 10800)},
+    ),
+    "kept": (
+        "policy.keepFinished=2h",
+        change,
+        {"spec.ttlSecondsAfterFinished": (3600, 7200)},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CHANGES)
+def test_a_change_is_told_by_its_fields(user: User, case: str) -> None:
+    update, operation, expected = CHANGES[case]
+    spec = user.ps(run_for="1h")
+    user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
+    before = user.everything()
+    rows = compare(user, spec, "-u", update)
+    assert operations(rows)[TRAINERS] is operation
+    assert fields(rows, TRAINERS) == expected
+    assert not problems(rows)
+    assert user.everything() == before
+
+
+def test_replicas_are_part_of_the_program(user: User) -> None:
+    """The count could change in place; what the replicas are told of it could not."""
+    spec = user.ps(run_for="1h")
+    user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
+    rows = compare(user, spec, "-u", "trainers.replicas=3")
+    assert operations(rows)[TRAINERS] is replace
+    told = fields(rows, TRAINERS)
+    assert told["spec.parallelism"] == told["spec.completions"] == (2, 3)
+    assert f"{POD}.containers.paddle.env.PADDLE_TRAINERS_NUM.value" in told
+    assert not problems(rows)
+
+
+def test_a_place_to_run_changes_while_suspended(user: User) -> None:
+    spec = user.ps(run_for="1h")
+    user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
+    rows = compare(user, spec, "-u", "trainers.nodeSelector={pool: training}")
+    [row] = [each for each in rows if each.change.operation is not keep]
+    assert (str(row.change.identity), row.change.operation) == (TRAINERS, change)
+    assert {each.effect for each in row.change.fields} == {Effect.suspended}
+    assert row.problem is None
+
+
+def test_what_others_changed_is_shown(user: User) -> None:
+    """A field that is ours, and one that is not."""
+    spec = user.ps(run_for="1h")
+    user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
+    user.plane.kubectl(
+        *("patch", "job", "fit-trainer", "-n", user.namespace, "--field-manager=governor"),
+        *("-p", '{"spec": {"ttlSecondsAfterFinished": 7, "backoffLimit": 0}}'),
+        *("--type=merge",),
+    )
+    user.plane.kubectl("label", "job", "fit-trainer", "-n", user.namespace, "seen=yes")
+    rows = compare(user, spec)
+    assert fields(rows, TRAINERS) == {"spec.ttlSecondsAfterFinished": (7, 3600)}
+    [problem] = problems(rows)
+    assert "spec.ttlSecondsAfterFinished (governor)" in problem
+
+
+def test_an_apply_that_died_goes_on(user: User) -> None:
+    """What is held back is told as what the next apply does: let it go."""
+    quota = {"metadata": {"name": "one"}, "spec": {"hard": {"count/jobs.batch": "1"}}}
+    user.plane.request("POST", user.path("resourcequotas"), quota)
+    user.plane.eventually(lambda: user.get("resourcequotas", "one").get("status", {}).get("used"))
+    spec = user.ps()
+    user.run("apply", spec, code=3)
+    rows = compare(user, spec)
+    assert operations(rows)[TRAINERS] is change
+    assert operations(rows)[PSERVERS] is create
+    assert fields(rows, TRAINERS) == {"spec.suspend": (True, False)}
+    [problem] = problems(rows)
+    assert "Job/fit-pserver exceeds the quota one" in problem
+    changed = compare(user, spec, "-u", "image=registry.test/paddle:2")
+    assert operations(changed)[TRAINERS] is replace
+
+
+def test_stopped_pservers_are_no_difference(user: User) -> None:
+    spec = (user.ps(run_for="1s"), "-u", "pservers.workload=StatefulSet")
+    user.run("apply", *spec, "--wait", "complete", "--timeout", "60s")
+    assert user.get("statefulsets", "fit-pserver")["spec"]["replicas"] == 0
+    rows = compare(user, *spec)
+    assert set(operations(rows).values()) == {keep}
+    assert not problems(rows)
+    rows = compare(user, *spec, "-u", "pservers.image=registry.test/paddle:2")
+    assert operations(rows)["StatefulSet/fit-pserver"] is change
+    rows = compare(user, *spec, "-u", "pservers.workload=Job")
+    assert operations(rows)["StatefulSet/fit-pserver"] is delete
+    assert operations(rows)[PSERVERS] is create
+
+
+def test_what_kueue_sets_is_no_difference(user: User) -> None:
+    spec = user.write(QUEUED)
+    held = "-n", user.namespace, "--field-manager=kueue", "--type=merge", "-p"
+    user.run("apply", spec)
+    admitted = (
+        '{"spec": {"suspend": false, "template": {"spec": {"nodeSelector":'
+        ' {"pool": "training", "flavor": "spot"}}}}}'
+    )
+    for patch in ('{"spec": {"suspend": true}}', admitted):
+        user.plane.kubectl("patch", "job", "queued-trainer", *held, patch)
+        rows = compare(user, spec)
+        assert set(operations(rows).values()) == {keep}
+        assert not problems(rows)
+    rows = compare(user, spec, "-u", "image=registry.test/paddle:2")
+    told = fields(rows, "Job/queued-trainer")
+    assert list(told) == [f"{POD}.containers.paddle.image"]
+
+
+def test_what_changes_at_the_same_moment_is_no_difference(user: User) -> None:
+    """Both sides of a comparison are of one moment."""
+    spec = user.ps(run_for="1h")
+    user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
+    labels: list[str] = []
+
+    def decide(seen: Seen) -> Fate:
+        if seen.writes and "/jobs/fit-trainer?" in seen.path and not labels:
+            labels.append("seen=yes")
+            user.plane.kubectl("label", "job", "fit-trainer", "-n", user.namespace, *labels)
+        return Fate()
+
+    with intercepted(user.plane, user.folder, user.namespace, decide) as kubeconfig:
+        rows = compare(user._replace(kubeconfig=kubeconfig), spec)
+    assert labels
+    assert set(operations(rows).values()) == {keep}
+    assert not problems(rows)
+
+
+def test_a_lost_role_is_told(user: User) -> None:
+    spec = user.ps(run_for="1h")
+    user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
+    path = f"{user.path('jobs')}/fit-pserver?propagationPolicy=Background"
+    user.plane.request("DELETE", path)
+    user.plane.eventually(lambda: user.names("jobs") == ["fit-trainer"])
+    rows = compare(user, spec)
+    assert operations(rows)[PSERVERS] is create
+    [problem] = problems(rows)
+    assert problem == "Job/fit-pserver is gone while the trainers run: the run is broken"
+
+
+def test_a_run_that_is_ending_is_created_again(user: User) -> None:
+    spec = user.ps(run_for="1h", terminate_after="5s")
+    user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
+    user.run("kill", "fit", "--no-wait")
+    rows = compare(user, spec)
+    assert set(operations(rows).values()) == {create}
+    assert not problems(rows)
+
+
+def test_what_is_rendered_no_more_is_deleted(user: User) -> None:
+    spec = user.ps(run_for="1h")
+    user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
+    theirs = {"metadata": {"name": "theirs", "labels": {"paddlespec.io/job": "fit"}}}
+    user.plane.request("POST", user.path("configmaps"), theirs)
+    claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    user.plane.request("POST", user.path("persistentvolumeclaims"), {**theirs, "spec": claim})
+    rows = compare(user, spec, "-u", "mode=parallel", "-u", "pservers-")
+    gone = [str(each.change.identity) for each in rows if each.change.operation is delete]
+    assert gone == [PSERVERS, "Service/fit-pserver", "Service/fit-trainer"]
+    assert all("managedFields" not in (each.change.before or {})["metadata"] for each in rows[1:])
+
+
+def test_code_is_kept_while_it_is_used(user: User) -> None:
+    (user.folder / "train.py").write_text("print(1)\n", encoding="utf-8")
+    spec = (user.ps(run_for="1h"), "-u", "package={path: .}")
+    user.run("apply", *spec, "--wait", "ready", "--timeout", "60s")
+    [old] = [each for each in user.names("configmaps") if each.startswith("fit-code-")]
+    (user.folder / "train.py").write_text("print(2)\n", encoding="utf-8")
+    rows = compare(user, *spec)
+    told = operations(rows)
+    assert f"ConfigMap/{old}" not in told
+    [new] = [name for name in told if name.startswith("ConfigMap/fit-code-")]
+    assert told[new] is create
+    assert told[TRAINERS] is replace
+    assert not problems(rows)
+
+
+def test_unused_code_goes(user: User) -> None:
+    user.plane.kubectl(
+        *("apply", "--server-side", "--field-manager=paddlespec", "-n", user.namespace, "-f", "-"),
+        input=json.dumps(
+            {
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": {"name": "fit-code-0", "labels": {"paddlespec.io/job": "fit"}},
+            }
+        ),
+    )
+    rows = compare(user, user.ps())
+    assert operations(rows)["ConfigMap/fit-code-0"] is delete
+
+
+def test_a_foreign_object_stays_as_it_is(user: User) -> None:
+    service = {
+        "metadata": {"name": "fit-pserver", "annotations": {"note": "canary-theirs"}},
+        "spec": {"ports": [{"port": 80}]},
+    }
+    user.plane.request("POST", user.path("services"), service)
+    rows = compare(user, user.ps())
+    told = operations(rows)
+    assert told.pop("Service/fit-pserver") is keep
+    assert set(told.values()) == {create}
+    assert problems(rows) == [
+        "Service/fit-pserver is there already and is not ours: it stays as it is"
+    ]
+    assert "canary-theirs" not in repr(rows)
+
+
+def test_a_missing_namespace_is_told_by_every_row(user: User) -> None:
+    nowhere = user._replace(namespace="nowhere-at-all")
+    rows = compare(nowhere, user.ps())
+    assert set(operations(rows).values()) == {create}
+    assert len(problems(rows)) == len(rows)
+    assert all("there is no namespace nowhere-at-all" in each for each in problems(rows))
+
+
+def test_a_kind_that_is_not_installed(user: User) -> None:
+    rows = compare(user, user.ps(), "-u", "scheduling={scheduler: volcano, gang: true}")
+    assert set(operations(rows).values()) == {create}
+    [row] = [each for each in rows if each.problem]
+    assert row.change.identity.kind == "PodGroup"
+    assert row.problem == "the cluster knows no PodGroup"
+
+
+def test_a_user_without_rights(user: User) -> None:
+    nobody = user._replace(kubeconfig=user.plane.kubeconfig_for("nobody", user.namespace))
+    rows = compare(nobody, user.ps())
+    assert len(problems(rows)) == len(rows)
+    assert any(
+        f"you may not get jobs in namespace {user.namespace}" in each for each in problems(rows)
+    )
+
+
+def test_a_user_who_may_only_read(user: User) -> None:
+    everything = {"apiGroups": ["", "batch", "apps"], "resources": ["*"]}
+    user.plane.allow("reader", user.namespace, [{**everything, "verbs": ["get", "list"]}])
+    reader = user._replace(kubeconfig=user.plane.kubeconfig_for("reader", user.namespace))
+    spec = user.ps(run_for="1h")
+    user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
+    user.plane.eventually(
+        lambda: set(operations(compare(reader, spec)).values()) == {keep}, within=5
+    )
+    rows = compare(reader, spec, "-u", "policy.timeout=3h", "-u", "env.NEW=1")
+    assert operations(rows)[TRAINERS] is replace
+    assert operations(rows)["Service/fit-trainer"] is keep
+    assert "spec.activeDeadlineSeconds" in fields(rows, TRAINERS)
+    assert len(problems(rows)) == len(rows)
+    for each in problems(rows):
+        assert "you may not patch" in each
+        assert "compared by reading only" in each
+
+
+def test_a_rule_of_the_cluster(user: User) -> None:
+    """A policy refuses what is asked; what can be read is compared."""
+    spec = user.ps(run_for="1h")
+    user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
+    group = "/apis/admissionregistration.k8s.io/v1"
+    name = f"no-{user.namespace}"
+    policy = {
+        "metadata": {"name": name},
+        "spec": {
+            "matchConstraints": {
+                "namespaceSelector": {
+                    "matchLabels": {"kubernetes.io/metadata.name": user.namespace}
+                },
+                "resourceRules": [
+                    {
+                        "apiGroups": [""],
+                        "apiVersions": ["v1"],
+                        "operations": ["CREATE", "UPDATE"],
+                        "resources": ["services"],
+                    }
+                ],
+            },
+            "validations": [{"expression": "false", "message": "canary: not on fridays"}],
+        },
+    }
+    binding = {
+        "metadata": {"name": name},
+        "spec": {"policyName": name, "validationActions": ["Deny"]},
+    }
+    user.plane.request("POST", f"{group}/validatingadmissionpolicies", policy)
+    user.plane.request("POST", f"{group}/validatingadmissionpolicybindings", binding)
+    try:
+        user.plane.eventually(lambda: problems(compare(user, spec)))
+        rows = compare(user, spec)
+        assert set(operations(rows).values()) == {keep}
+        assert len(problems(rows)) == 2
+        for each in problems(rows):
+            assert each.startswith("Service/fit-")
+            assert "compared by reading only" in each
+            assert "canary" not in each
+    finally:
+        user.plane.request("DELETE", f"{group}/validatingadmissionpolicybindings/{name}")
+        user.plane.request("DELETE", f"{group}/validatingadmissionpolicies/{name}")
+
+
+def test_the_command_tells_by_its_exit_code(user: User) -> None:
+    """No difference, differences, and what could not be compared, which never hides the rest."""
+    a, b = user.ps("a", run_for="1h"), user.ps("b", run_for="1h")
+    assert "Job/a-trainer" in user.run("diff", a, code=1).stdout
+    user.run("apply", a)
+    user.run("diff", a)
+    service = {"metadata": {"name": "b-trainer"}, "spec": {"ports": [{"port": 1}]}}
+    user.plane.request("POST", user.path("services"), service)
+    told = user.run("diff", a, b, "-u", "policy.timeout=3h", code=3)
+    assert "Job/a-trainer" in told.stdout
+    assert "Service/b-trainer is there already and is not ours" in told.stdout + told.stderr
+    bad = user.write("apiVersion: paddlespec.io/v1\nkind: PaddleJob\n", "bad.yaml")
+    user.run("diff", bad, code=2)
+    user.run("diff", a, "-o", "xml", code=2)
+    gone = user.run("diff", a, "--kubeconfig", "nowhere", code=3)
+    assert "there is no kubeconfig nowhere" in gone.stderr
+
+
+@pytest.mark.parametrize("form", ["text", "json", "markdown", "github"])
+def test_no_form_of_the_report_tells_a_secret(user: User, form: str) -> None:
+    """`User.run` watches all that is written."""
+    secret = "{env: {PASSWORD: {value: canary-1, sensitive: true}, TOKEN: canary-2}}"
+    spec = user.ps(run_for="1h")
+    user.run("diff", spec, "-u", f"trainers={secret}", "-o", form, code=1)
+    user.run("apply", spec, "-u", f"trainers={secret}")
+    user.run("diff", spec, "-u", f"trainers={secret}", "-o", form)
+    other = secret.replace("canary-", "canary-other-")
+    told = user.run("diff", spec, "-u", f"trainers={other}", "-o", form, code=1)
+    assert "fit-trainer" in told.stdout
+    user.run("diff", spec, "-o", form, code=1)
+
+
+def test_nothing_is_written(user: User) -> None:
+    """Every request that could change something says that it must not."""
+    spec = user.ps(run_for="1h")
+    user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
+    written, before = user.writes(), user.everything()
+    for update in ("policy.timeout=3h", "image=registry.test/paddle:2", "pservers.replicas=1"):
+        compare(user, spec, "-u", update)
+    compare(user, user.ps("other"))
+
+    def asked() -> list[dict[str, Any]]:
+        return [
+            each
+            for each in user.plane.audit(user="admin", namespace=user.namespace)
+            if each["verb"] not in ("get", "list", "watch") and "dryRun=All" in each["requestURI"]
+        ]
+
+    # Four compared objects three times, and four that are not there.
+    user.plane.eventually(lambda: len(asked()) >= 16)
+    assert user.writes() == written
+    assert user.everything() == before
