@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from paddlespec.cli import cluster, learn, options, write
+from paddlespec.cli import cluster, compare, learn, options, write
 from paddlespec.cli.exits import Exit, Stop
 
 app = typer.Typer(
@@ -49,15 +49,24 @@ def main() -> int:
     return code if isinstance(code, int) else Exit.done
 
 
-@app.callback()
-def root(
-    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
-) -> None:
-    if version:
+def _version(wanted: bool) -> None:
+    if wanted:
         from paddlespec import __version__
 
         typer.echo(f"paddlespec {__version__}")
         raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Options before the command."""
 
 
 def _one_of(value: str, known: tuple[str, ...], option: str) -> str:
@@ -148,27 +157,36 @@ def render(
     from paddlespec.cli.session import choices, given
 
     _one_of(output, ("yaml", "json", "spec"), "-o")
-    if check and out is None:
+    if check and not out:
         raise Stop(Exit.usage, "--check needs --out DIR")
+    if out == "":
+        raise Stop(Exit.usage, "--out names no folder")
     chosen = choices(overlay, profile, update, target, datacenter)
     wanted = given(paths, file)
     if preview or show_origin:
         from paddlespec.cli import preview as shown
 
         if show_origin:
-            return shown.show_origin(wanted, chosen)
+            return shown.show_origin(wanted, chosen, no_color=no_color)
         return shown.preview(wanted, chosen, templates=templates, no_color=no_color)
     if out is not None:
         return spec.render_to_folder(
-            wanted, chosen, out, check=check, templates=templates, quiet=quiet
+            wanted,
+            chosen,
+            out,
+            check=check,
+            templates=templates,
+            no_color=no_color,
+            quiet=quiet,
         )
-    return spec.render(wanted, chosen, output, templates=templates, quiet=quiet)
+    return spec.render(wanted, chosen, output, templates=templates, no_color=no_color, quiet=quiet)
 
 
 app.command()(write.init)
 app.command("set")(write.set_values)
 app.command()(learn.schema)
 app.command()(learn.explain)
+app.command()(compare.diff)
 app.command()(cluster.apply)
 app.command()(cluster.kill)
 app.command()(cluster.delete)
