@@ -1,8 +1,8 @@
 """
 The console blocks of README and docs, and how to run one.
 
-A fence says what its commands need: `console` nothing, `console cluster` a cluster, `console paddle`
-an installed Paddle, `console setup` a fresh machine. Output below a command is compared; a line of
+A fence says what its commands need: `console` nothing, `console git` a repository, `console cluster`
+a cluster, `console paddle` an installed Paddle, `console setup` a fresh machine. Output below a command is compared; a line of
 `...` stands for any lines; `# exits with N` names an exit code.
 """
 
@@ -73,6 +73,14 @@ def copy_checkout(folder: Path) -> Path:
         ignored = shutil.ignore_patterns("__pycache__", "output", "log")
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
     return folder
+
+
+def commit_all(folder: Path) -> None:
+    """Make *folder* a repository with one commit of everything in it."""
+    me = ("-c", "user.name=me", "-c", "user.email=me@example.org")
+    begin = ("init", "--quiet", "--initial-branch=main")
+    for command in (begin, ("add", "--all"), (*me, "commit", "--quiet", "-m", "all")):
+        subprocess.run(["git", *command], cwd=folder, check=True, env=environment(folder))
 
 
 def environment(home: Path) -> dict[str, str]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
-from pages import BLOCKS, ROOT, Block, copy_checkout, environment, of, run
+from pages import BLOCKS, ROOT, Block, commit_all, copy_checkout, environment, of, run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,6 +21,13 @@ def checkout(tmp_path: Path) -> Path:
 
 @of("")
 def test_plain_commands(block: Block, checkout: Path) -> None:
+    run(block, checkout, environment(checkout))
+
+
+@of("git")
+@pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+def test_commands_in_a_repository(block: Block, checkout: Path) -> None:
+    commit_all(checkout)
     run(block, checkout, environment(checkout))
 
 
@@ -39,5 +47,5 @@ def test_paddle_commands(block: Block, checkout: Path) -> None:
 
 
 def test_every_block_is_run_somewhere() -> None:
-    assert {each.needs for each in BLOCKS} <= {"", "setup", "paddle", "cluster"}
+    assert {each.needs for each in BLOCKS} <= {"", "git", "setup", "paddle", "cluster"}
     assert any(each.page.name == "README.md" and each.page.parent == ROOT for each in BLOCKS)
