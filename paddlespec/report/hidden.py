@@ -121,7 +121,7 @@ class Hidden:
                 yield from self._values(each)
 
     def _spans(self, text: str) -> list[tuple[int, int]]:
-        """Where secrets are in *text*; those that touch or overlap are one."""
+        """Where secrets are in *text*; those that overlap are one."""
         found: list[tuple[int, int]] = []
         for start, stop in sorted(
             match.span() for each in self._patterns for match in each.finditer(text)
