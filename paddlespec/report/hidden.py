@@ -124,13 +124,21 @@ class Hidden:
         """Where secrets are in *text*; those that overlap are one."""
         found: list[tuple[int, int]] = []
         for start, stop in sorted(
-            match.span() for each in self._patterns for match in each.finditer(text)
+            span for each in self._patterns for span in _overlapping(each, text)
         ):
             if found and start < found[-1][1]:
                 found[-1] = found[-1][0], max(stop, found[-1][1])
             else:
                 found.append((start, stop))
         return found
+
+
+def _overlapping(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
+    """Every match: one secret may begin inside of another."""
+    found = pattern.search(text)
+    while found:
+        yield found.span()
+        found = pattern.search(text, found.start() + 1)
 
 
 def _is_named(option: Any, value: Any) -> bool:

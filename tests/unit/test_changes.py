@@ -21,7 +21,7 @@ from paddlespec.files import Files
 from paddlespec.pipeline import Built, Choices, build, load
 from paddlespec.report.changes import Format, render
 from paddlespec.report.hidden import Hidden
-from paddlespec.report.mask import secrets_of
+from paddlespec.report.mask import Secrets, secrets_of
 from paddlespec.report.summary import facts, plan
 from paddlespec.source import read
 from paddlespec.template import Templates
@@ -493,6 +493,22 @@ class TestSecrets:
         assert command["before"][-1] == "python train.py --salt <hidden #1>"
         assert command["after"][-1] == "python train.py --salt <hidden #2>"
         assert found[f"{container}.env[PLAIN].value"]["after"] == "new"
+
+    def test_secrets_that_overlap_are_hidden_whole(self) -> None:
+        env = [
+            {"name": f"A{at}_TOKEN", "value": each}
+            for at, each in enumerate(("abcdefgh", "efghijkl"))
+        ]
+        texts = [Secrets(texts=re.compile(each)) for each in ("abcdefgh", "efghijkl")]
+        for hidden in (Hidden([], [between([], [job(env=env)])]), Hidden(texts, [])):
+            assert re.sub("[0-9]", "", hidden.text("x abcdefghijkl y")) == "x <hidden #> y"
+
+    def test_what_kubectl_keeps_is_hidden_whatever_it_is(self) -> None:
+        other = job()
+        other["metadata"]["annotations"] = {
+            "kubectl.kubernetes.io/last-applied-configuration": '{"data": "canary"}'
+        }
+        assert "canary" not in render("text", [between([job()], [other])])
 
     def test_a_secret_that_stays_is_no_change(self) -> None:
         (before, _), (after, _) = self.objects("old"), self.objects("new")
