@@ -13,10 +13,7 @@ def main() -> None:
     `--version`, and `validate` or `render` with nothing but paths.
     """
     arguments = sys.argv[1:]
-    if arguments == ["--version"]:
-        from paddlespec import __version__
-
-        sys.stdout.write(f"paddlespec {__version__}\n")
+    if arguments == ["--version"] and _told_version():
         return
     from paddlespec.cli.exits import run
 
@@ -30,6 +27,18 @@ def main() -> None:
     from paddlespec.cli.app import main as command_line
 
     sys.exit(run(command_line))
+
+
+def _told_version() -> bool:
+    """Say the version, unless stdout takes nothing: how that is told, all commands share."""
+    from paddlespec import __version__
+
+    try:
+        sys.stdout.write(f"paddlespec {__version__}\n")
+        sys.stdout.flush()
+    except (OSError, AttributeError):
+        return False
+    return True
 
 
 if __name__ == "__main__":

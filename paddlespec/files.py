@@ -11,7 +11,7 @@ from paddlespec.diagnostic import Diagnostic, Span
 from paddlespec.source import MOST_BYTES, Reading, read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from paddlespec.project import Project
 
@@ -84,8 +84,9 @@ class Files:
         faults = []
         for path in paths:
             if path != STDIN and os.path.isdir(path):
-                inside = sorted(_walk(path))
-                if not inside:
+                inside, closed = _walk(path)
+                faults += closed
+                if not inside and not closed:
                     hint = "a spec is called paddlejob.yaml, or names our apiVersion"
                     faults.append(Diagnostic("file", "holds no spec", Span(path), (), hint))
                 found.update(dict.fromkeys(inside))
@@ -100,23 +101,35 @@ def _unreadable(name: str, error: OSError) -> Diagnostic:
     )
 
 
-def _walk(folder: str) -> Iterator[str]:
-    for where, folders, names in os.walk(folder):
-        folders[:] = sorted(set(folders) - _SKIPPED)
-        for name in names:
-            if name.endswith((".yaml", ".yml")):
-                path = os.path.join(where, name)
-                if name.startswith("paddlejob") or _is_job(path):
-                    yield path
+def _walk(folder: str) -> tuple[list[str], list[Diagnostic]]:
+    """The specs below *folder* in order, and the folders that nobody may look into."""
+    found: list[str] = []
+    closed: list[Diagnostic] = []
+
+    def unreadable(error: OSError) -> None:
+        closed.append(_unreadable(str(error.filename), error))
+
+    for where, folders, names in os.walk(folder, onerror=unreadable):
+        folders[:] = set(folders) - _SKIPPED
+        paths = [os.path.join(where, name) for name in names if name.endswith((".yaml", ".yml"))]
+        found += [each for each in paths if not _is_special(each) and _is_spec(each)]
+    return sorted(found), closed
 
 
-def _is_job(path: str) -> bool:
-    """Whether a YAML file says that it is one of our jobs; overlays and projects are not."""
+def _is_special(path: str) -> bool:
+    """Whether nothing but an open end is to be read there: pipes, sockets, devices."""
+    return os.path.exists(path) and not os.path.isfile(path)
+
+
+def _is_spec(path: str) -> bool:
+    """Whether a YAML file is called as specs are, or says that it is one."""
+    if os.path.basename(path).startswith("paddlejob"):
+        return True
     try:
         with open(path, "rb") as file:
             content = file.read(MOST_BYTES)
-    except OSError:
-        return False
+    except OSError as error:
+        return isinstance(error, PermissionError)  # reading it again tells that
     if _API_VERSION not in content:
         return False
     return any(

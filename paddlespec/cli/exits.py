@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from enum import IntEnum
@@ -27,6 +28,7 @@ class Exit(IntEnum):
 
 _FIRST = (Exit.terminated, Exit.interrupted, Exit.internal, Exit.usage, Exit.refused)
 _PRECEDENCE = (*_FIRST, Exit.job_failed, Exit.timeout, Exit.no)
+_FULL = (errno.ENOSPC, errno.EFBIG, errno.EIO)
 
 
 def worst(codes: Iterable[int]) -> int:
@@ -47,13 +49,13 @@ def run(command: Callable[[], object]) -> int:
     """Run *command*; every way in which it can end becomes an exit code and never a traceback."""
     from paddlespec.diagnostic import InvalidSpec
 
+    _open_streams()
     try:
         result = command()
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader has gone: say nothing, and keep Python from flushing into the closed pipe.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return Exit.done
+        _give_up_output()
+        return Exit.done  # the reader has gone, and wants no more
     except KeyboardInterrupt:
         _tell("interrupted")
         return Exit.interrupted
@@ -67,10 +69,25 @@ def run(command: Callable[[], object]) -> int:
             _tell(error.message, error.hint)
         return error.code
     except SystemExit as error:
+        if isinstance(error.__context__, BrokenPipeError):  # the option parser's own answer to it
+            return Exit.done
         return error.code if isinstance(error.code, int) else Exit.done if not error.code else 2
     except Exception as error:  # noqa: BLE001 - the last line: users never see a traceback
         return _failed(error)
     return result if isinstance(result, int) else Exit.done
+
+
+def _open_streams() -> None:
+    """Put something in the place of streams that were closed before we began."""
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            mode = "r" if name == "stdin" else "w"
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+
+
+def _give_up_output() -> None:
+    """Keep Python from flushing once more, at its end, into what takes nothing."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _tell(message: str, hint: str | None = None) -> None:
@@ -82,6 +99,10 @@ def _tell(message: str, hint: str | None = None) -> None:
 def _failed(error: Exception) -> int:
     from paddlespec.backend import OperationFailed
 
+    if isinstance(error, OSError) and error.errno in _FULL:
+        _give_up_output()
+        _tell(f"cannot write the output: {(error.strerror or '').lower()}")
+        return Exit.refused
     if not isinstance(error, OperationFailed):
         return _internal(error)
     _tell(error.message, error.hint)

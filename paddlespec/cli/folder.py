@@ -9,7 +9,7 @@ from paddlespec.cli.exits import Exit, Stop
 from paddlespec.emit import dump
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from paddlespec.manifest import Manifest
     from paddlespec.pipeline import Built
@@ -47,8 +47,13 @@ def changes(built: Sequence[Built], out: str) -> list[FileChange]:
     return sorted(found)
 
 
-def write(wanted: Iterable[FileChange]) -> None:
-    """Make the changes; each file is whole at every moment."""
+def write(wanted: Sequence[FileChange]) -> None:
+    """Make the changes; each file is whole at every moment, and nobody else's is touched."""
+    for each in wanted:
+        content = _read(each.path)
+        if os.path.lexists(each.path) and not (content or "").startswith(MARK):
+            hint = "move it away, or choose another folder"
+            raise Stop(Exit.refused, f"{each.path} was not written by paddlespec", hint)
     for each in wanted:
         try:
             if each.content is None:

@@ -26,7 +26,7 @@ def preview(
     from paddlespec.report.preview import preview as page
 
     # Warnings are part of the page.
-    jobs = load_valid(paths, Files(), chosen, quiet=True)
+    jobs = load_valid(paths, Files(), chosen, quiet=True, no_color=no_color)
     width = max(_NARROWEST, shutil.get_terminal_size().columns)
     color = colored(sys.stdout, no_color=no_color)
     pages = [
@@ -37,11 +37,11 @@ def preview(
     return Exit.done
 
 
-def show_origin(paths: Sequence[str], chosen: Choices) -> int:
+def show_origin(paths: Sequence[str], chosen: Choices, *, no_color: bool = False) -> int:
     """Name the layer and line behind each value of the specs of *paths*."""
     from paddlespec.report.mask import secrets_of
     from paddlespec.report.origins import origins, text
 
-    jobs = load_valid(paths, Files(), chosen, quiet=False)
+    jobs = load_valid(paths, Files(), chosen, quiet=False, no_color=no_color)
     sys.stdout.write("\n".join(text(origins(each.document, secrets_of(each))) for each in jobs))
     return Exit.done

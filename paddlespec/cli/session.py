@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from paddlespec.cli.exits import Exit, Stop
 from paddlespec.diagnostic import has_errors, in_order
@@ -50,31 +50,42 @@ def load_each(
         yield jobs, [*found, *(each for job in jobs for each in job.diagnostics)]
 
 
-def load_valid(paths: Sequence[str], files: Files, chosen: Choices, *, quiet: bool) -> list[Loaded]:
+def load_valid(
+    paths: Sequence[str], files: Files, chosen: Choices, *, quiet: bool, no_color: bool = False
+) -> list[Loaded]:
     """The jobs of *paths*; findings go to stderr, and an error ends the command."""
     names, found = find_specs(paths)
     jobs: list[Loaded] = []
     for loaded, faults in load_each(names, files, chosen):
         jobs += loaded
         found += faults
-    tell(in_order(found), files.texts, quiet=quiet)
+    tell(in_order(found), files.texts, quiet=quiet, no_color=no_color)
     return jobs
 
 
-def tell(found: Sequence[Diagnostic], texts: Mapping[str, str], *, quiet: bool) -> None:
+def tell(
+    found: Sequence[Diagnostic], texts: Mapping[str, str], *, quiet: bool, no_color: bool = False
+) -> None:
     """Write findings to stderr; an error ends the command."""
     shown = [each for each in found if each.is_error] if quiet else found
     if shown:
-        from paddlespec.report.text import diagnostics
-
-        sys.stderr.write(diagnostics(shown, texts, color=colored(sys.stderr)))
+        sys.stderr.write(shown_on(sys.stderr, shown, texts, no_color=no_color))
     if has_errors(found):
         raise Stop(Exit.usage)
 
 
-def colored(stream: object, *, no_color: bool = False) -> bool:
+def shown_on(
+    stream: TextIO, found: Sequence[Diagnostic], texts: Mapping[str, str], *, no_color: bool = False
+) -> str:
+    """Findings as *stream* takes them: with lines of the spec and hints on a terminal."""
+    from paddlespec.report.text import diagnostics
+
+    color = colored(stream, no_color=no_color)
+    return diagnostics(found, texts, color=color, excerpts=stream.isatty())
+
+
+def colored(stream: TextIO, *, no_color: bool = False) -> bool:
     """Whether to colour what goes to *stream*: only a terminal, unless told otherwise."""
     if no_color or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
-    isatty = getattr(stream, "isatty", None)
-    return bool(isatty and isatty())
+    return stream.isatty()

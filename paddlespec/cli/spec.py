@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import gc
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddlespec.cli.exits import Exit
 from paddlespec.cli.parallel import spread
-from paddlespec.cli.session import colored, find_specs, load_each, tell
+from paddlespec.cli.session import find_specs, load_each, shown_on, tell
 from paddlespec.diagnostic import has_errors, in_order
 from paddlespec.files import Files
 from paddlespec.pipeline import Choices
@@ -63,8 +63,7 @@ def validate(
         from paddlespec.report import text
 
         texts = {name: content for share in shares for name, content in share.texts.items()}
-        color = colored(sys.stdout, no_color=no_color)
-        sys.stdout.write(text.diagnostics(found, texts, color=color))
+        sys.stdout.write(shown_on(sys.stdout, found, texts, no_color=no_color))
         if not quiet:
             sys.stderr.write(text.verdict(sum(each.jobs for each in shares), found) + "\n")
     else:
@@ -88,6 +87,7 @@ def render(
     output: str = "yaml",
     *,
     templates: str | None = None,
+    no_color: bool = False,
     quiet: bool = False,
 ) -> int:
     """Write the manifests of the specs of *paths* to stdout: all of them, or none."""
@@ -108,7 +108,8 @@ def render(
     names, found = find_specs(paths)
     shares = spread(make, names)
     found = in_order([*found, *(each for share in shares for each in share.found)])
-    tell(found, {name: text for each in shares for name, text in each.texts.items()}, quiet=quiet)
+    texts = {name: text for each in shares for name, text in each.texts.items()}
+    tell(found, texts, quiet=quiet, no_color=no_color)
     if output == "json":
         items = "".join(each.text for each in shares).removesuffix(",\n")
         sys.stdout.write(f'{{"apiVersion": "v1", "kind": "List", "items": [\n{items}\n]}}\n')
@@ -122,7 +123,7 @@ def _writer(output: str, templates: str | None) -> Callable[[Loaded], str]:
     from paddlespec.emit import dump_all
 
     if output == "spec":
-        return lambda job: dump_all([job.document.data])
+        return lambda job: dump_all([_as_written(job.document.data)])
     from paddlespec.cli.build import builder
 
     manifests = builder(templates)
@@ -135,6 +136,12 @@ def _writer(output: str, templates: str | None) -> Callable[[Loaded], str]:
     )
 
 
+def _as_written(spec: dict[str, Any]) -> dict[str, Any]:
+    """The effective spec in the order in which people write specs, whatever layer came first."""
+    order = ("apiVersion", "kind", "metadata", "spec")
+    return {key: spec[key] for key in order if key in spec} | spec
+
+
 def render_to_folder(
     paths: Sequence[str],
     chosen: Choices,
@@ -142,6 +149,7 @@ def render_to_folder(
     *,
     check: bool = False,
     templates: str | None = None,
+    no_color: bool = False,
     quiet: bool = False,
 ) -> int:
     """Make the folder *out* hold exactly the manifests of *paths*, or say where it does not."""
@@ -149,12 +157,14 @@ def render_to_folder(
     from paddlespec.cli.folder import changes, write
     from paddlespec.cli.session import load_valid
 
-    built = build_all(load_valid(paths, Files(), chosen, quiet=quiet), templates)
+    jobs = load_valid(paths, Files(), chosen, quiet=quiet, no_color=no_color)
+    built = build_all(jobs, templates)
     wanted = changes(built, out)
     if check:
         sys.stdout.writelines(f"{each.verb} {each.path}\n" for each in wanted)
         return Exit.no if wanted else Exit.done
     write(wanted)
     if not quiet:
-        sys.stderr.write(f"{out}: {len(wanted)} files written or removed\n")
+        files = "file" if len(wanted) == 1 else "files"
+        sys.stderr.write(f"{out}: {len(wanted)} {files} written or removed\n")
     return Exit.done

@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from paddlespec.model import Job
 
 # The shell is the container's first process, to which the kernel delivers only signals that it
-# traps: it must pass them on, and outlive the command to run what comes after.
+# traps: it must pass them on, and outlive the command to run what comes after. The shell of the
+# command waits for the program that it runs to end as it likes, and begins no other.
 _STARTED = """\
 trap 'trap "" TERM INT; kill -TERM 0' TERM INT
 (
+trap exit TERM INT
 {main}
 ) & main=$!
 wait $main; code=$?

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SHELLS = [each for each in ("dash", "bash") if shutil.which(each)]
-LONG = """sh -c 'trap "echo stopping; exit 9" TERM; echo up; while true; do sleep 0.05; done'"""
+LONG = """sh -c 'trap "sleep 0.3; echo stopping; exit 9" TERM; echo up; while true; do sleep 0.05; done'"""
 
 
 def words(folder: Path, main: str, setup: Sequence[str] = (), after: Sequence[str] = ()) -> str:
@@ -48,7 +50,11 @@ def stopped(shell: str, text: str) -> tuple[int, list[str]]:
         assert process.stdout
         assert process.stdout.readline() == "up\n"
         process.send_signal(signal.SIGTERM)
-        said = process.stdout.read().splitlines()
+        try:
+            said = process.communicate(timeout=60)[0].splitlines()
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
     return process.returncode, said
 
 
@@ -83,6 +89,12 @@ class TestProgram:
         self, shell: str, tmp_path: Path
     ) -> None:
         text = words(tmp_path, LONG, after=["echo down"])
+        assert stopped(shell, text) == (9, ["stopping", "down"])
+
+    def test_the_end_of_the_program_is_awaited_and_no_other_begins(
+        self, shell: str, tmp_path: Path
+    ) -> None:
+        text = words(tmp_path, f"{LONG}; echo next", after=["echo down"])
         assert stopped(shell, text) == (9, ["stopping", "down"])
 
     def test_setup_does_not_keep_the_program_from_being_told_to_end(

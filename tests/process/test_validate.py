@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import pytest
 
@@ -134,10 +134,11 @@ def test_out_holds_exactly_what_is_rendered(tmp_path: Path) -> None:
     assert files == ["README.yaml", "job-b-trainer.yaml"]
 
 
-def test_a_closed_pipe_is_silent(tmp_path: Path) -> None:
+@pytest.mark.parametrize("option", ["", "--quiet"])
+def test_a_closed_pipe_is_silent(option: str, tmp_path: Path) -> None:
     for index in range(40):
         write(tmp_path, f"paddlejob-{index}.yaml", SPEC % f"job-{index}")
-    command = f"{sys.executable} -m paddlespec render . | head -n 1"
+    command = f"{sys.executable} -m paddlespec render . {option} | head -n 1"
     done = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {command}"],
         cwd=tmp_path,
@@ -147,3 +148,113 @@ def test_a_closed_pipe_is_silent(tmp_path: Path) -> None:
         env=dict(os.environ),
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "---\n", "")
+
+
+@pytest.mark.parametrize("command", ["--version", "render paddlejob.yaml", "schema", "--help"])
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device is always full")
+def test_a_full_disk_is_told(command: str, tmp_path: Path) -> None:
+    write(tmp_path, "paddlejob.yaml", SPEC % "a")
+    done = shell(tmp_path, f"{sys.executable} -m paddlespec {command} > /dev/full")
+    assert done.returncode == 3
+    assert done.stderr == "paddlespec: cannot write the output: no space left on device\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        pytest.param("--version >&-", 0, id="version"),
+        pytest.param("render paddlejob.yaml >&-", 0, id="no-stdout"),
+        pytest.param("validate paddlejob.yaml 2>&-", 0, id="no-stderr"),
+        pytest.param("render - <&- ", 2, id="no-stdin"),
+    ],
+)
+def test_closed_streams_are_no_fault_of_ours(command: str, code: int, tmp_path: Path) -> None:
+    write(tmp_path, "paddlejob.yaml", SPEC % "a")
+    done = shell(tmp_path, f"{sys.executable} -m paddlespec {command}")
+    assert done.returncode == code
+    assert "internal error" not in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def shell(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "-c", command], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+def test_a_folder_is_walked_past_what_never_ends(tmp_path: Path) -> None:
+    write(tmp_path, "paddlejob.yaml", SPEC % "a")
+    os.mkfifo(tmp_path / "paddlejob-pipe.yaml")
+    assert paddlespec(tmp_path, "validate", ".").stderr == "1 spec is valid\n"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")
+@pytest.mark.parametrize("closed", ["jobs", "jobs/more.yaml"])
+def test_what_may_not_be_read_is_not_passed_over(closed: str, tmp_path: Path) -> None:
+    write(tmp_path, "paddlejob.yaml", SPEC % "a")
+    write(tmp_path, "jobs/more.yaml", SPEC % "b")
+    (tmp_path / closed).chmod(0)
+    done = paddlespec(tmp_path, "validate", ".")
+    (tmp_path / closed).chmod(0o700)
+    assert done.returncode == 1
+    assert done.stdout == f"./{closed}: error: cannot be read: permission denied [file]\n"
+
+
+def test_a_file_of_somebody_else_is_never_overwritten(tmp_path: Path) -> None:
+    write(tmp_path, "paddlejob.yaml", SPEC % "a")
+    write(tmp_path, "out/a/job-a-trainer.yaml", "not: ours\n")
+    done = paddlespec(tmp_path, "render", ".", "--out", "out")
+    assert done.returncode == 3
+    assert "job-a-trainer.yaml was not written by paddlespec" in done.stderr
+    assert (tmp_path / "out/a/job-a-trainer.yaml").read_text() == "not: ours\n"
+
+
+def test_an_effective_spec_reads_like_a_spec(tmp_path: Path) -> None:
+    project = "apiVersion: paddlespec.io/v1\nkind: Project\nproject: p\ndefaults: {setup: []}\n"
+    write(tmp_path, ".paddlespec.yaml", project)
+    write(tmp_path, "paddlejob.yaml", SPEC % "a")
+    lines = paddlespec(tmp_path, "render", ".", "-o", "spec").stdout.splitlines()
+    keys = [each.partition(":")[0] for each in lines if each[0] not in "- "]
+    assert keys == ["apiVersion", "kind", "metadata", "spec"]
+
+
+def test_an_option_s_fault_names_the_option(tmp_path: Path) -> None:
+    write(tmp_path, "paddlejob.yaml", SPEC % "a")
+    done = paddlespec(tmp_path, "validate", ".", "--target", "kubernets")
+    assert done.stdout.startswith("--target kubernets: error: ")
+
+
+@pytest.mark.parametrize("plain", ["--no-color", "NO_COLOR"])
+def test_a_terminal_shows_lines_and_hints_without_colour_too(plain: str, tmp_path: Path) -> None:
+    write(tmp_path, "paddlejob.yaml", SPEC % "a" + "  setups: []\n")
+    environment = {**os.environ, "TERM": "xterm", **({plain: "1"} if plain.isupper() else {})}
+    option = "" if plain.isupper() else f" {plain}"
+    for command in ("validate", "render"):
+        shown = on_a_terminal(tmp_path, f"{command} paddlejob.yaml{option}", environment)
+        assert "\x1b" not in shown
+        assert "  ^~~~~~" in shown
+        assert 'hint: did you mean "setup"?' in shown
+
+
+def on_a_terminal(folder: Path, command: str, environment: dict[str, str]) -> str:
+    """Everything that a command shows on a terminal."""
+    import pty
+
+    process, terminal = pty.fork()
+    if not process:
+        os.chdir(folder)
+        words = [sys.executable, "-m", "paddlespec", *command.split()]
+        os.execve(sys.executable, words, environment)
+    shown = b""
+    with os.fdopen(terminal, "rb", buffering=0) as stream:
+        while chunk := _next(stream):
+            shown += chunk
+    os.waitpid(process, 0)
+    return shown.decode()
+
+
+def _next(stream: IO[bytes]) -> bytes:
+    try:
+        return stream.read(4096)
+    except OSError:  # how Linux says that nobody holds the other end any more
+        return b""
