@@ -1,4 +1,4 @@
-# `make demo` and `make test` need nothing before them but Python 3.11+ and make; Go for the cluster tests.
+# `make demo` and `make test` need nothing before them but Python 3.10+ and make; Go for the cluster tests.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin

@@ -10,6 +10,8 @@ from paddlespec.diagnostic import Diagnostic, Span, did_you_mean
 from paddlespec.document import Document, remove
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from paddlespec.files import Files
 
 FILE_NAME = ".paddlespec.yaml"
@@ -31,9 +33,7 @@ class Project(NamedTuple):
     @property
     def datacenters(self) -> dict[str, Any]:
         """The datacenters by name, as plain data."""
-        listed = self.document.at(("datacenters",))
-        items = listed if isinstance(listed, list) else []
-        return {each["name"]: each for each in items if isinstance(each, dict) and "name" in each}
+        return {each["name"]: each for _, each in _named(self.document)}
 
     def chosen(self, datacenter: str | None) -> str | None:
         """The name of the datacenter to use: the one asked for, else the file's own choice."""
@@ -45,9 +45,9 @@ class Project(NamedTuple):
         found = []
         if defaults := self.document.part("defaults"):
             found.append(defaults.under("spec").labelled("project defaults"))
-        for index, name in enumerate(self.datacenters):
-            label = f"datacenter {name}"
-            if name != datacenter:
+        for index, each in _named(self.document):
+            label = f"datacenter {each['name']}"
+            if each["name"] != datacenter:
                 continue
             if spec := self.document.part("datacenters", index, "spec"):
                 found.append(spec.under("spec").labelled(label))
@@ -78,10 +78,33 @@ def load(path: str, files: Files) -> Project:
     document = reading.documents[0]
     refusal = gate.check(document, gate.PROJECT)
     found += refusal.diagnostics
+    found += _repeated(document)
     usable = remove(document.data, refusal.spoiled | refusal.unknown)
     return Project(
         path, Document(usable if isinstance(usable, dict) else {}, document.place), found
     )
+
+
+def _named(document: Document) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The datacenters that can be chosen, each with its place in the list."""
+    listed = document.at(("datacenters",))
+    for index, each in enumerate(listed if isinstance(listed, list) else ()):
+        if isinstance(each, dict) and isinstance(each.get("name"), str):
+            yield index, each
+
+
+def _repeated(document: Document) -> Iterator[Diagnostic]:
+    """Datacenters are told apart by their names."""
+    seen: dict[str, Span] = {}
+    for index, each in _named(document):
+        path = ("datacenters", index, "name")
+        span, name = document.locate(path), each["name"]
+        if name in seen:
+            first = seen[name]
+            where = f"line {first.line}, column {first.column}"
+            message = f'the datacenter "{name}" is already at {where}'
+            yield Diagnostic("duplicate-key", message, span, path)
+        seen.setdefault(name, span)
 
 
 def unknown_datacenter(name: str, known: list[str], span: Span) -> Diagnostic:

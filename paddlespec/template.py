@@ -65,6 +65,8 @@ class Templates:
             text = self._environment.get_template(name).render({**values, _VALUES: given})
         except jinja2.TemplateSyntaxError as error:
             raise TemplateFault(error.name or name, error.lineno, error.message or "") from None
+        except UnicodeDecodeError:
+            raise TemplateFault(name, 0, "it is not UTF-8 text") from None
         except jinja2.TemplateNotFound as error:
             raise TemplateFault(name, 0, f"no template is called {error.name}") from None
         except Exception as error:
@@ -75,6 +77,8 @@ class Templates:
         if text not in self._skeletons:
             self._skeletons[text] = _parse(name, text)
         manifest: Manifest = _fill(self._skeletons[text], given, name)
+        if not _is_identified(manifest):
+            raise TemplateFault(name, 0, "it must make apiVersion, kind and metadata.name")
         return manifest
 
 
@@ -122,12 +126,21 @@ def _parse(name: str, text: str) -> Any:
     reading = read(text, name)
     if reading.diagnostics:
         fault = reading.diagnostics[0]
-        line = text.splitlines()[fault.span.line - 1] if fault.span.line else ""
-        shown = _TOKEN.sub("…", line).strip()
+        lines = text.splitlines()[: fault.span.line] or [""]
+        shown = _TOKEN.sub("…", lines[-1]).strip()
         raise TemplateFault(name, 0, f"what it makes is not YAML: {fault.message}, at `{shown}`")
     if len(reading.documents) != 1 or not isinstance(reading.documents[0].data, dict):
         raise TemplateFault(name, 0, "it must make one mapping")
     return reading.documents[0].data
+
+
+def _is_identified(manifest: Manifest) -> bool:
+    """Whether a manifest says which object it is."""
+    metadata = manifest.get("metadata")
+    own = metadata.get("name") if isinstance(metadata, dict) else None
+    return all(
+        isinstance(each, str) for each in (manifest.get("apiVersion"), manifest.get("kind"), own)
+    )
 
 
 def _fill(node: Any, values: list[Any], name: str) -> Any:

@@ -169,6 +169,34 @@ def no_command(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]
         yield facts.warning("no-command", message, path, f"add `command: python {program}`")
 
 
+@reads(
+    "spec.mode",
+    "spec.command",
+    "spec.trainers.command",
+    "spec.pservers.command",
+    "spec.setup",
+    "spec.teardown",
+    "spec.package",
+)
+def around_no_command(facts: Facts) -> Iterator[Diagnostic]:
+    """What goes before and after a command needs one: the image's own is not known."""
+    spec = facts.job.spec
+    roles = [each for each in (spec.trainers, spec.pservers) if each]
+    if spec.mode == "legacy" or spec.command or all(each.command for each in roles):
+        return
+    package = spec.package
+    for path, given in (
+        (("spec", "setup"), spec.setup),
+        (("spec", "teardown"), spec.teardown),
+        (("spec", "package", "pip"), package and package.pip),
+        (("spec", "package", "requirements"), package and package.requirements),
+    ):
+        if given:
+            message = f"without a command {path[-1]} is not run either"
+            hint = "write the image's own as `command`"
+            yield facts.error("no-command", message, path, hint, key=True)
+
+
 @reads("spec.command", "spec.{role}.command")
 def exec_form(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
     """A list is executed as it is: no shell splits, joins or expands its words."""

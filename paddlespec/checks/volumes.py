@@ -9,6 +9,7 @@ from paddlespec import contract
 from paddlespec.checks import reads
 from paddlespec.checks.written import has_unknown_keys
 from paddlespec.layer import VOLUME_SOURCES
+from paddlespec.quantity import quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,6 +50,16 @@ def mount_of(volumes: list[Volume], path: str) -> Volume | None:
 def writable(volume: Volume) -> bool:
     """Whether replicas can write to *volume*."""
     return not (volume.read_only or volume.config_map or volume.secret)
+
+
+@reads("spec.volumes")
+def new_claims(facts: Facts) -> Iterator[Diagnostic]:
+    """A claim that is created asks for some room."""
+    for index, volume in enumerate(facts.job.spec.volumes):
+        claim = volume.claim
+        if claim is not None and not isinstance(claim, str) and quantity(claim.size) == 0:
+            path = ("spec", "volumes", index, "claim", "size")
+            yield facts.error("no-resources", "a claim without room cannot be created", path)
 
 
 @reads("spec.volumes")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from paddlespec.cli.exits import Exit, Stop
@@ -23,6 +24,8 @@ def build_all(jobs: Sequence[Loaded], templates: str | None) -> list[Built]:
 
 def builder(templates: str | None) -> Callable[[Loaded], list[Manifest]]:
     """What makes the manifests of one job after another with the same templates."""
+    if templates is not None and not os.path.isdir(templates):
+        raise Stop(Exit.usage, f"--templates {templates}: there is no such folder")
     shared = Templates(templates)
 
     def manifests(job: Loaded) -> list[Manifest]:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddlespec import contract
 from paddlespec.contract import ROLES
-from paddlespec.diagnostic import Diagnostic
 from paddlespec.manifest import JOB_LABEL, ROLE_LABEL, in_apply_order
 from paddlespec.quantity import seconds
 from paddlespec.targets.pods import Replica, resources
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     from paddlespec.checks import Facts
     from paddlespec.contract import Context, RoleName
+    from paddlespec.diagnostic import Diagnostic
     from paddlespec.manifest import Manifest
     from paddlespec.model import Job
     from paddlespec.template import Templates
@@ -44,35 +44,18 @@ class Plan(NamedTuple):
 
 def check(facts: Facts) -> Iterator[Diagnostic]:
     """What plain Kubernetes cannot do."""
-    spec, document = facts.job.spec, facts.document
-    scheduling = spec.scheduling
+    scheduling = facts.job.spec.scheduling
+    gang, queue = ("spec", "scheduling", "gang"), ("spec", "scheduling", "queue")
     if scheduling.gang and scheduling.scheduler == "default":
-        path = ("spec", "scheduling", "gang")
-        yield Diagnostic(
-            "unsupported",
-            "the default scheduler starts no gangs",
-            document.locate(path),
-            path,
-            "choose `scheduler: volcano` or `scheduler: kueue`",
-        )
-    if scheduling.gang and scheduling.scheduler == "kueue" and spec.pservers:
-        path = ("spec", "scheduling", "gang")
-        yield Diagnostic(
-            "unsupported",
-            "to Kueue, trainers and pservers are two workloads, admitted one by one",
-            document.locate(path),
-            path,
-            "leave `gang` out, or choose `scheduler: volcano`",
-        )
+        hint = "choose `scheduler: volcano` or `scheduler: kueue`"
+        yield facts.error("unsupported", "the default scheduler starts no gangs", gang, hint)
+    if scheduling.gang and scheduling.scheduler == "kueue" and facts.job.spec.pservers:
+        message = "to Kueue, trainers and pservers are two workloads, admitted one by one"
+        hint = "leave `gang` out, or choose `scheduler: volcano`"
+        yield facts.error("unsupported", message, gang, hint)
     if scheduling.queue and scheduling.scheduler == "default":
-        path = ("spec", "scheduling", "queue")
-        yield Diagnostic(
-            "unsupported",
-            "the default scheduler has no queues",
-            document.locate(path),
-            path,
-            "choose `scheduler: kueue` or `scheduler: volcano`",
-        )
+        hint = "choose `scheduler: kueue` or `scheduler: volcano`"
+        yield facts.error("unsupported", "the default scheduler has no queues", queue, hint)
 
 
 def keep_seconds(job: Job) -> int:

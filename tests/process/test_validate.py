@@ -105,6 +105,10 @@ def test_stdin_and_several_documents(tmp_path: Path) -> None:
         pytest.param(["render", "gone.yaml"], 2, "cannot be read", id="missing-file-to-render"),
         pytest.param(["render", "paddlejob.yaml", "-o", "xml"], 2, "expected one of", id="format"),
         pytest.param(["render", "paddlejob.yaml", "--check"], 2, "--out", id="check-alone"),
+        pytest.param(["render", ".", "--out", ""], 2, "no folder", id="out-nowhere"),
+        pytest.param(
+            ["render", ".", "--templates", "gone"], 2, "no such folder", id="no-templates"
+        ),
         pytest.param(["submit"], 2, "today it is `paddlespec apply`", id="older-verb"),
         pytest.param(["validte"], 2, "Did you mean", id="misspelt"),
         pytest.param(

@@ -156,10 +156,14 @@ def test_any_text_stays_in_its_place(text: str) -> None:
     assert list(yaml.safe_load_all(dump_all(found))) == found
 
 
+OBJECT = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+
+
 def test_two_keys_that_become_equal_are_a_fault(tmp_path: Any) -> None:
-    (tmp_path / "t.yaml.j2").write_text("{{ a }}: 1\n{{ b }}: 2\n")
+    (tmp_path / "t.yaml.j2").write_text(OBJECT + "data:\n  {{ a }}: 1\n  {{ b }}: 2\n")
     templates = Templates(str(tmp_path))
-    assert templates.render("t.yaml.j2", {"a": "x", "b": "y"}) == {"x": 1, "y": 2}
+    found = templates.render("t.yaml.j2", {"a": "x", "b": "y"})
+    assert found["data"] == {"x": 1, "y": 2}
     with pytest.raises(TemplateFault, match="stands there twice"):
         templates.render("t.yaml.j2", {"a": "x", "b": "x"})
 
@@ -171,13 +175,18 @@ def test_two_keys_that_become_equal_are_a_fault(tmp_path: Any) -> None:
         pytest.param("a: 1\nb: {{ x\n", r"t.yaml.j2:\d", id="broken-syntax"),
         pytest.param("a: 1\n{% if x %}\n b: [\n{% endif %}\n", "not YAML", id="broken-yaml"),
         pytest.param("a: x-{{ x }}\n", "part of a longer text", id="list-inside-text"),
+        pytest.param("a: [\n", "not YAML", id="broken-at-the-end"),
         pytest.param("- 1\n", "one mapping", id="not-a-mapping"),
+        pytest.param("a: 1\n", "must make apiVersion", id="no-object"),
+        pytest.param("apiVersion: v1\nkind: A\nmetadata: {}\n", "metadata.name", id="no-name"),
+        pytest.param("apiVersion: v1\nkind: A\nmetadata: a\n", "metadata.name", id="no-metadata"),
+        pytest.param("a: \udcff\n", "not UTF-8", id="encoding"),
         pytest.param("{% include 'gone' %}", "no template is called gone", id="missing-include"),
         pytest.param("a: {{ x.__class__.__mro__ }}\n", "t.yaml.j2", id="sandbox"),
     ],
 )
 def test_a_fault_names_the_template(tmp_path: Any, template: str, told: str) -> None:
-    (tmp_path / "t.yaml.j2").write_text(template)
+    (tmp_path / "t.yaml.j2").write_text(template, encoding="utf-8", errors="surrogateescape")
     with pytest.raises(TemplateFault, match=told):
         Templates(str(tmp_path)).render("t.yaml.j2", {"x": [1]})
 

@@ -1,0 +1,38 @@
+"""The project file, where it is wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from front import brief
+
+from paddlespec.files import Files
+from paddlespec.pipeline import Choices, load
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PROJECT = """\
+apiVersion: paddlespec.io/v1
+kind: Project
+project: ads
+datacenter: b
+datacenters:
+  - {name: a, namespace: first}
+  - {name: a, namespace: second}
+  - {name: b, namespace: third}
+"""
+SPEC = """\
+apiVersion: paddlespec.io/v1
+kind: PaddleJob
+metadata: {name: a}
+spec: {mode: parallel, image: "python:3.11", command: python shard.py}
+"""
+
+
+def test_a_name_that_stands_twice_is_told_and_shifts_no_other(tmp_path: Path) -> None:
+    (tmp_path / ".paddlespec.yaml").write_text(PROJECT)
+    (tmp_path / "paddlejob.yaml").write_text(SPEC)
+    ((loaded,), _) = load(str(tmp_path / "paddlejob.yaml"), Files(), Choices())
+    assert brief(loaded.diagnostics) == ["7:12 duplicate-key"]
+    assert loaded.job.metadata.namespace == "third"
