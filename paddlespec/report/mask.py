@@ -131,19 +131,25 @@ def masked_option(option: str) -> str:
     return f"{left}={MASK}" if splits else left
 
 
+# Numbers, quantities and truth values are nobody's secret.
+_PLAIN = re.compile(r"[0-9.]{1,6}[A-Za-z]{0,2}|true|false|null")
+
+
 def told(diagnostic: Diagnostic) -> Diagnostic:
     """
     *diagnostic* as it may be shown.
 
     An option is its own place, and may be wrong in the very word that calls its value sensitive: of
-    options that set variables, only the name is told.
+    options that set variables, structures or fields that nobody knows, only the name is told.
     """
     span = diagnostic.span
-    left = span.file.partition("=")[0]
-    secret = diagnostic.code == LOOKS_SECRET or re.search(r"[ .:\"]env\b", left)
-    if not secret or not span.file.startswith("--"):
+    left, splits, value = span.file.partition("=")
+    if span.line or not splits or _PLAIN.fullmatch(value):
         return diagnostic
-    return diagnostic._replace(span=span._replace(file=masked_option(span.file)))
+    unknown = diagnostic.code in (LOOKS_SECRET, "unknown-path")
+    if unknown or value[:1] in ("{", "[") or re.search(r"(^|[ .:\"])env\b", left):
+        return diagnostic._replace(span=span._replace(file=masked_option(span.file)))
+    return diagnostic
 
 
 def _sensitive(job: Job) -> Iterator[Path]:

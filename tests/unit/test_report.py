@@ -11,8 +11,8 @@ import jsonschema_rs
 import pytest
 from front import findings
 
-from paddlespec import report, source
-from paddlespec.diagnostic import Diagnostic, Severity, Span
+from paddlespec import report, source, update
+from paddlespec.diagnostic import Diagnostic, InvalidSpec, Severity, Span
 from paddlespec.report.text import diagnostics, verdict
 from paddlespec.report.width import brief, cells, shortened, visible
 
@@ -347,3 +347,22 @@ def test_excerpts_survive_anything_that_can_be_read() -> None:
         for found in (source.read(text, "job.yaml").diagnostics, [at(1, 1, 2)], [at(99, 7, 8)]):
             written = diagnostics(found, {"job.yaml": text}, color=True)
             assert len(written.splitlines()) >= len(found)
+
+
+@pytest.mark.parametrize("option", ["--update ", ""])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "env.X=[canary",
+        "env.X={value: canary",
+        "enf.TOKEN=canary",
+        "trainers={env: {X: canary}",
+        "trainers.env.X=[canary",
+    ],
+)
+def test_what_an_override_would_set_is_not_told(option: str, text: str) -> None:
+    with pytest.raises(InvalidSpec) as error:
+        update.parse(text, option.strip())
+    shown = diagnostics(error.value.diagnostics, {}, color=False)
+    assert "canary" not in shown
+    assert text.partition("=")[0] in shown
