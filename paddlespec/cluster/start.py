@@ -8,10 +8,11 @@ nothing that runs without limit.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from paddlespec.backend import Event, Mode, OperationFailed, Run
 from paddlespec.cluster import readiness, replace
+from paddlespec.cluster.parts import Parts, divide, has_pods
 from paddlespec.cluster.refusal import Refused
 from paddlespec.cluster.wanted import (
     ANY_UID,
@@ -39,31 +40,6 @@ if TYPE_CHECKING:
     from paddlespec.manifest import Identity, Manifest
 
 _LEFTOVERS_SECONDS = 120
-
-
-class Parts(NamedTuple):
-    """The objects of a job by the part that they play when it starts."""
-
-    claims: list[Manifest]
-    owner: Manifest | None
-    owned: list[Manifest]
-
-
-def divide(manifests: list[Manifest]) -> Parts:
-    """
-    Tell the objects apart.
-
-    Claims outlive the job. A StatefulSet cannot be suspended: it comes last, when everything
-    before it was accepted.
-    """
-    claims = [each for each in manifests if each["kind"] == "PersistentVolumeClaim"]
-    owner = next((each for each in manifests if is_owner(each)), None)
-    owned = [each for each in manifests if each not in claims and each is not owner]
-    return Parts(claims, owner, sorted(owned, key=lambda each: each["kind"] == "StatefulSet"))
-
-
-def _has_pods(manifest: Manifest) -> bool:
-    return is_job(manifest) or manifest["kind"] == "StatefulSet"
 
 
 class Start:
@@ -136,7 +112,7 @@ class Start:
         """Whether a part of the job that is there cannot become what is rendered."""
         if self._is_stuck(owner, live, None):
             return True
-        workloads = [each for each in parts.owned if _has_pods(each)]
+        workloads = [each for each in parts.owned if has_pods(each)]
         found = [(each, self._live(each)) for each in workloads]
         return any(own is not None and self._is_stuck(each, own, live) for each, own in found)
 
@@ -167,7 +143,7 @@ class Start:
     def _check(self, parts: Parts, owner: Manifest) -> None:
         for each in parts.owned:
             self._live(each)
-        workloads = [owner, *(each for each in parts.owned if _has_pods(each))]
+        workloads = [owner, *(each for each in parts.owned if has_pods(each))]
         replace.check(self.client, workloads, self.namespace, self.work.fingerprint or "trial")
 
     def _runs(self, live: Manifest | None) -> bool:
@@ -186,9 +162,9 @@ class Start:
 
     def _owned(self, manifest: Manifest, owner: Manifest, *, runs: bool) -> Manifest:
         live = None if self.anew else self._live(manifest)
-        if _has_pods(manifest):
+        if has_pods(manifest):
             self._whole(manifest, live, runs=runs)
-        restarts = live is not None and not is_job(manifest) and _has_pods(manifest)
+        restarts = live is not None and not is_job(manifest) and has_pods(manifest)
         if restarts and self.unchanged and self.mode is not Mode.client:
             assert live is not None
             if self._is_stuck(manifest, live, owner):
