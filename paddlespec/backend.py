@@ -54,10 +54,23 @@ class Until(str, Enum):
 
 
 class Work(NamedTuple):
-    """A job that is to run, as rendered; its objects all live in one namespace."""
+    """
+    A job that is to run, as rendered; its objects all live in one namespace.
+
+    `fingerprint` tells whether an earlier run of it had the same pods.
+    """
 
     name: str
     manifests: list[Manifest]
+    fingerprint: str | None = None
+
+
+class Consent(NamedTuple):
+    """What may become of a run that is there: `policy` is the spec's whenChanged."""
+
+    policy: str = "replace-finished"
+    replace: bool = False
+    rerun: bool = False
 
 
 class Run(NamedTuple):
@@ -100,7 +113,7 @@ class Backend(Protocol):
     def compare(self, work: Work) -> list[Row]:
         """What an apply would change; nothing is written, and what cannot be seen is told."""
 
-    def apply(self, work: Work, mode: Mode, tell: Callable[[Event], None]) -> Run:
+    def apply(self, work: Work, mode: Mode, tell: Callable[[Event], None], consent: Consent) -> Run:
         """Make it so; what is already so is not disturbed."""
 
     def look(self, run: Run, until: Until) -> Progress:

@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
 
 class Record:
-    """A frozen object; its fields are its class's slots."""
+    """A frozen object; its fields are its class's slots, and are called `keys` in a document."""
 
     __slots__: tuple[str, ...] = ()
+    keys: tuple[tuple[str, str], ...] = ()
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is frozen")
@@ -59,6 +60,21 @@ def job_of(data: Any) -> Job:
     return job
 
 
+def without_defaults(value: Any) -> Any:
+    """What *value*, a record or a part of one, says besides its defaults, as plain data."""
+    if isinstance(value, Record):
+        kind = type(value)
+        blank = _builders[kind.__name__]({})
+        return {
+            key: without_defaults(own)
+            for attribute, key in kind.keys
+            if (own := getattr(value, attribute)) != getattr(blank, attribute)
+        }
+    if isinstance(value, dict):
+        return {key: without_defaults(each) for key, each in value.items()}
+    return [without_defaults(each) for each in value] if isinstance(value, list) else value
+
+
 def snake(name: str) -> str:
     """The attribute of a field: `mountPath` is `mount_path`; keywords get an underscore."""
     name = re.sub(r"(?<=[a-z0-9])[A-Z]", lambda match: "_" + match[0].lower(), name)
@@ -70,7 +86,8 @@ def _record(name: str, definition: dict[str, Any]) -> Build:
         (snake(key), key, each.get("default"), _build(each))
         for key, each in definition["properties"].items()
     ]
-    kind = type(name, (Record,), {"__slots__": tuple(field[0] for field in fields)})
+    slots, keys = tuple(field[0] for field in fields), tuple(field[:2] for field in fields)
+    kind = type(name, (Record,), {"__slots__": slots, "keys": keys})
     put = object.__setattr__
 
     def build(data: Any) -> Any:

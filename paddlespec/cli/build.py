@@ -12,6 +12,7 @@ from paddlespec.template import TemplateFault, Templates
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from paddlespec.backend import Work
     from paddlespec.manifest import Manifest
     from paddlespec.pipeline import Loaded
 
@@ -35,3 +36,14 @@ def builder(templates: str | None) -> Callable[[Loaded], list[Manifest]]:
             raise Stop(Exit.usage, f"template {error}") from None
 
     return manifests
+
+
+def work_of(built: Built) -> Work:
+    """What a backend is to make of a job."""
+    from paddlespec.backend import Work
+    from paddlespec.fingerprint import fingerprint
+    from paddlespec.pipeline import context
+
+    loaded = built.loaded
+    found = fingerprint(loaded.job, context(loaded), loaded.target)
+    return Work(loaded.job.metadata.name, built.manifests, found)

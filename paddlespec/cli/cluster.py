@@ -52,6 +52,13 @@ def apply(
             help="Until every replica runs, or until the job has ended.",
         ),
     ] = "created",
+    replace: Annotated[
+        bool,
+        typer.Option("--replace", help="Replace a job whose spec has changed, even if it runs."),
+    ] = False,
+    rerun: Annotated[
+        bool, typer.Option("--rerun", help="Run a finished job again, changed or not.")
+    ] = False,
     timeout: options.Timeout = None,
     templates: options.TemplatesFolder = None,
     preview: Annotated[
@@ -72,7 +79,7 @@ def apply(
     paddlespec apply jobs/ --dry-run server
     paddlespec apply paddlejob.yaml --wait complete --timeout 2h
     """
-    from paddlespec.backend import Mode, Until
+    from paddlespec.backend import Consent, Mode, Until
     from paddlespec.cli.build import build_all
     from paddlespec.cli.places import Engines, check_places, deadline_of
     from paddlespec.cli.running import apply_all, wait_for_all
@@ -90,7 +97,8 @@ def apply(
     if preview and not _previewed(wanted, chosen, templates, yes=yes, no_color=no_color):
         return Exit.done
     with Engines(kubeconfig, context, namespace, deadline) as engines:
-        runs, codes = apply_all(built, engines, mode)
+        asked = Consent(replace=replace, rerun=rerun)
+        runs, codes = apply_all(built, engines, mode, asked)
         if mode is Mode.none and until is not Until.created:
             codes += wait_for_all(runs, until, quiet=quiet)
     return worst(codes)

@@ -11,7 +11,7 @@ from paddlespec.cli.tell import Lines, failed, noted, told
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paddlespec.backend import Mode, Run, Until
+    from paddlespec.backend import Consent, Mode, Run, Until
     from paddlespec.cli.places import Engines
     from paddlespec.cluster.engine import Engine
     from paddlespec.pipeline import Built
@@ -26,10 +26,15 @@ class Waiting(NamedTuple):
 
 
 def apply_all(
-    built: Sequence[Built], engines: Engines, mode: Mode
+    built: Sequence[Built], engines: Engines, mode: Mode, asked: Consent
 ) -> tuple[list[Waiting], list[int]]:
-    """Apply each job; one that fails does not stop the others."""
-    from paddlespec.backend import Mode, OperationFailed, Work
+    """
+    Apply each job; one that fails does not stop the others.
+
+    *asked* is what the command line agrees to; the policy is each job's own.
+    """
+    from paddlespec.backend import Mode, OperationFailed
+    from paddlespec.cli.build import work_of
 
     runs, codes = [], []
     for each in built:
@@ -37,7 +42,8 @@ def apply_all(
         try:
             engine = engines.at(context_of(each.loaded))
             telling = noted if mode is Mode.client else told
-            run = engine.apply(Work(name, each.manifests), mode, telling)
+            consent = asked._replace(policy=each.loaded.job.spec.policy.when_changed)
+            run = engine.apply(work_of(each), mode, telling, consent)
         except OperationFailed as error:
             codes.append(failed(name, error))
             continue

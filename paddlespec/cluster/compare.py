@@ -19,6 +19,7 @@ from paddlespec.cluster.wanted import (
     applied_fields,
     belongs_to,
     essence,
+    fingerprint_of,
     is_job,
     is_ours_to_resume,
     is_owner,
@@ -121,7 +122,9 @@ class Comparing:
 
     def _compared(self, manifest: Manifest, live: Manifest, tries: int = _TRIES) -> Row:
         """An object of ours, before and after the apply that the server is asked about."""
-        sent = wanted(manifest, live, self.namespace, self._reference(manifest, live))
+        owner = self._reference(manifest, live)
+        # The fingerprint stays as it is: what it stands for is told by the fields of the pods.
+        sent = wanted(manifest, live, self.namespace, owner, fingerprint_of(live))
         sent, found = self._ask(sent)
         if isinstance(found, Refused):
             return self._refused(sent, live, found)

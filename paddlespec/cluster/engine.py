@@ -12,7 +12,7 @@ from paddlespec.cluster.start import Start
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from paddlespec.backend import Contents, Event, Mode, Progress, Run, Until, Work
+    from paddlespec.backend import Consent, Contents, Event, Mode, Progress, Run, Until, Work
     from paddlespec.diff import Row
     from paddlespec.manifest import Manifest
 
@@ -47,9 +47,9 @@ class Engine:
 
     # A run record, a lease and the plan belong around `Start`: diff, record the intent, hold the
     # lease while writing, record the UID.
-    def apply(self, work: Work, mode: Mode, tell: Callable[[Event], None]) -> Run:
+    def apply(self, work: Work, mode: Mode, tell: Callable[[Event], None], consent: Consent) -> Run:
         """Make it so; what is already so is not disturbed."""
-        start = Start(self.client, work, mode, tell)
+        start = Start(self.client, work, mode, tell, consent)
         run = start()
         self.sent = start.sent
         return run

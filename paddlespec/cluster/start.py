@@ -8,10 +8,11 @@ nothing that runs without limit.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from paddlespec.backend import Event, Mode, OperationFailed, Run
-from paddlespec.cluster import readiness
+from paddlespec.cluster import readiness, replace
+from paddlespec.cluster.parts import Parts, divide, has_pods
 from paddlespec.cluster.refusal import Refused
 from paddlespec.cluster.wanted import (
     ANY_UID,
@@ -34,44 +35,32 @@ from paddlespec.manifest import JOB_LABEL, identity
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from paddlespec.backend import Work
+    from paddlespec.backend import Consent, Work
     from paddlespec.cluster.client import Client
     from paddlespec.manifest import Identity, Manifest
 
 _LEFTOVERS_SECONDS = 120
 
 
-class Parts(NamedTuple):
-    """The objects of a job by the part that they play when it starts."""
-
-    claims: list[Manifest]
-    owner: Manifest | None
-    owned: list[Manifest]
-
-
-def divide(manifests: list[Manifest]) -> Parts:
-    """
-    Tell the objects apart.
-
-    Claims outlive the job. A StatefulSet cannot be suspended: it comes last, when everything
-    before it was accepted.
-    """
-    claims = [each for each in manifests if each["kind"] == "PersistentVolumeClaim"]
-    owner = next((each for each in manifests if is_owner(each)), None)
-    owned = [each for each in manifests if each not in claims and each is not owner]
-    return Parts(claims, owner, sorted(owned, key=lambda each: each["kind"] == "StatefulSet"))
-
-
 class Start:
     """One apply of one job."""
 
     def __init__(
-        self, client: Client, work: Work, mode: Mode, tell: Callable[[Event], None]
+        self,
+        client: Client,
+        work: Work,
+        mode: Mode,
+        tell: Callable[[Event], None],
+        consent: Consent,
     ) -> None:
         self.client = client
         self.work = work
         self.mode = mode
         self.tell = tell
+        self.consent = consent
+        self.anew = False
+        self.unchanged = False
+        self.left: list[str] = []
         self.sent: list[Manifest] = []
         self.namespace = namespace_of(client, work)
 
@@ -84,19 +73,78 @@ class Start:
         live = self._live(parts.owner)
         if live is not None and readiness.is_going(live) and self.mode is not Mode.client:
             live = None
+        if live is not None and self._is_due(parts, parts.owner, live):
+            if self.mode is Mode.server:
+                return self._would_replace(parts, parts.owner, live)
+            self._end(parts, parts.owner, live)
+            live = None
         if live is None and self.mode is Mode.none:
             self._gone(parts)
+        run = self._run(parts, parts.owner, live)
+        if self.left:
+            self.tell(
+                Event(
+                    f"left as they are: {', '.join(self.left)}: the spec says the same of the "
+                    "pods; what is rendered otherwise cannot be changed in place"
+                )
+            )
+        return run
+
+    def _run(self, parts: Parts, manifest: Manifest, live: Manifest | None) -> Run:
         if live is not None and (outcome := readiness.job(live)).done:
-            return self._finished(parts.owner, live, outcome.message)
+            return self._finished(manifest, live, outcome.message)
         for each in parts.claims:
             self._put(each, self._live(each))
-        owner = self._put(parts.owner, live)
+        owner = self._put(manifest, live)
         runs = self._runs(live)
         started = [self._owned(each, owner, runs=runs) for each in parts.owned]
         if self.mode is Mode.none:
             for each in [*started, owner]:
                 self._resume(each)
         return Run(self.work, self.namespace, owner["metadata"].get("uid"))
+
+    def _is_due(self, parts: Parts, owner: Manifest, live: Manifest) -> bool:
+        self.unchanged = replace.is_changed(live, self.work) is False
+        differs = self.mode is not Mode.client and (lambda: self._differs(parts, owner, live))
+        return replace.is_due(live, self.work, self.consent, differs or (lambda: False), self.tell)
+
+    def _differs(self, parts: Parts, owner: Manifest, live: Manifest) -> bool:
+        """Whether a part of the job that is there cannot become what is rendered."""
+        if self._is_stuck(owner, live, None):
+            return True
+        workloads = [each for each in parts.owned if has_pods(each)]
+        found = [(each, self._live(each)) for each in workloads]
+        return any(own is not None and self._is_stuck(each, own, live) for each, own in found)
+
+    def _is_stuck(self, manifest: Manifest, live: Manifest, owner: Manifest | None) -> bool:
+        sent = wanted(manifest, live, self.namespace, self._reference(owner))
+        return replace.is_stuck(self.client, sent, live)
+
+    def _end(self, parts: Parts, owner: Manifest, live: Manifest) -> None:
+        """Delete an earlier run with all that it owns, once it is sure that a new one can be."""
+        self.anew = True
+        if self.mode is Mode.client:
+            self.tell(Event("would be replaced", self._named(owner)))
+            return
+        self._check(parts, owner)
+        self.client.delete(self._identity(owner), live["metadata"]["uid"])
+        self.tell(Event("deleted", self._named(owner)))
+
+    def _would_replace(self, parts: Parts, owner: Manifest, live: Manifest) -> Run:
+        """What a server dry run can tell of a replacement."""
+        self._check(parts, owner)
+        for each in parts.claims:
+            self._put(each, self._live(each))
+        for each in (*parts.owned, owner):
+            verb = "created" if self._live(each) is None else "would be replaced"
+            self.tell(Event(f"{verb} (server dry run)", self._named(each)))
+        return Run(self.work, self.namespace, live["metadata"]["uid"])
+
+    def _check(self, parts: Parts, owner: Manifest) -> None:
+        for each in parts.owned:
+            self._live(each)
+        workloads = [owner, *(each for each in parts.owned if has_pods(each))]
+        replace.check(self.client, workloads, self.namespace, self.work.fingerprint or "trial")
 
     def _runs(self, live: Manifest | None) -> bool:
         if live is None or not was_started(live):
@@ -108,14 +156,20 @@ class Start:
     def _finished(self, owner: Manifest, live: Manifest, outcome: str) -> Run:
         """A run that is over: only what changes no pod may change, and nothing starts again."""
         self._put(owner, live)
-        again = f"to run it again: paddlespec delete {self.work.name}, then apply"
+        again = "to run it again: paddlespec apply --rerun"
         self.tell(Event(f"nothing to do: {self._named(owner)} is over: {outcome}; {again}"))
         return Run(self.work, self.namespace, live["metadata"]["uid"])
 
     def _owned(self, manifest: Manifest, owner: Manifest, *, runs: bool) -> Manifest:
-        live = self._live(manifest)
-        if is_job(manifest) or manifest["kind"] == "StatefulSet":
+        live = None if self.anew else self._live(manifest)
+        if has_pods(manifest):
             self._whole(manifest, live, runs=runs)
+        restarts = live is not None and not is_job(manifest) and has_pods(manifest)
+        if restarts and self.unchanged and self.mode is not Mode.client:
+            assert live is not None
+            if self._is_stuck(manifest, live, owner):
+                self.left.append(self._named(manifest))
+                return live
         return self._put(manifest, live, owner)
 
     def _whole(self, manifest: Manifest, live: Manifest | None, *, runs: bool) -> None:
@@ -141,16 +195,20 @@ class Start:
         self, manifest: Manifest, live: Manifest | None, owner: Manifest | None = None
     ) -> Manifest:
         """Apply one object, and tell what became of it; returns it as it is then."""
-        whole = wanted(manifest, live, self.namespace, self._reference(owner))
+        reference = self._reference(owner)
+        whole = wanted(manifest, live, self.namespace, reference, self.work.fingerprint)
         self.sent.append(whole)
         if self.mode is Mode.client:
             return live or whole
         try:
             found = self._apply(whole)
         except Refused as error:
+            if live is not None and self.unchanged and error.refusal.is_immutable:
+                self.left.append(self._named(manifest))
+                return live
             raise self._explained(error, manifest, live) from None
         if live is None:
-            verb = "created"
+            verb = "replaced" if self.anew and is_owner(manifest) else "created"
         else:
             verb = "unchanged" if essence(found) == essence(live) else "changed"
         dry = " (server dry run)" if self.mode is Mode.server else ""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 # To a dry run an owner has a UID even where there is none yet.
 ANY_UID = "00000000-0000-0000-0000-000000000000"
+FINGERPRINT = "paddlespec.io/spec-hash"
 _KUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 # What Kueue writes into a Job that it admits; the lists of them are atomic.
 _KUEUES = ("spec.suspend", "spec.template.spec.nodeSelector", "spec.template.spec.tolerations")
@@ -56,15 +57,28 @@ def not_ours(live: Manifest) -> str:
     return f"{identity(live)} is there already and {whose}: it stays as it is"
 
 
+def fingerprint_of(live: Manifest) -> str | None:
+    """What the spec of a live Job said of its pods, as far as an apply wrote it down."""
+    found: str | None = (live["metadata"].get("annotations") or {}).get(FINGERPRINT)
+    return found
+
+
 def wanted(
-    manifest: Manifest, live: Manifest | None, namespace: str, owner: dict[str, str] | None
+    manifest: Manifest,
+    live: Manifest | None,
+    namespace: str,
+    owner: dict[str, str] | None,
+    fingerprint: str | None = None,
 ) -> Manifest:
     """
     What is sent: the rendered object, with what only an apply can know.
 
-    The UID of a live object makes sure that one that vanished is not created again.
+    The UID of a live object makes sure that one that vanished is not created again. Only the
+    trainers' Job bears the fingerprint, and never its pods, which would change with it.
     """
     metadata: dict[str, Any] = {**manifest["metadata"], "namespace": namespace}
+    if fingerprint is not None and is_owner(manifest):
+        metadata["annotations"] = {**metadata.get("annotations", {}), FINGERPRINT: fingerprint}
     if live is not None:
         metadata["uid"] = live["metadata"]["uid"]
     if owner is not None:

@@ -13,7 +13,7 @@ from user import User, conditions
 from paddlespec.backend import Work
 from paddlespec.cluster.engine import open_engine
 from paddlespec.cluster.own import own
-from paddlespec.cluster.wanted import wanted
+from paddlespec.cluster.wanted import fingerprint_of, wanted
 from paddlespec.diff import MISSING, Effect, Operation, Row
 from paddlespec.files import Files
 from paddlespec.manifest import identity
@@ -131,7 +131,7 @@ def test_what_is_owned_is_what_was_sent(user: User, variant: str) -> None:
         live = client.get(identity(manifest)._replace(namespace=user.namespace))
         assert live is not None
         owners = live["metadata"].get("ownerReferences") or [None]
-        sent = wanted(manifest, live, user.namespace, owners[0])
+        sent = wanted(manifest, live, user.namespace, owners[0], fingerprint_of(live))
         del sent["metadata"]["uid"]
         assert own(live, sent) == sent
         assert own(live, sent) != live
