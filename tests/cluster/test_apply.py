@@ -89,7 +89,7 @@ def test_nothing_runs_before_everything_is_there(user: User) -> None:
 def test_a_second_apply_of_a_running_job_disturbs_nothing(user: User) -> None:
     spec = user.ps(run_for="1h")
     user.run("apply", spec, "--wait", "ready", "--timeout", "30s")
-    before = user.everything()
+    before = user.settled()
     told = user.run("apply", spec)
     assert {line.split()[1] for line in told.stdout.splitlines()} == {"unchanged"}
     assert user.everything() == before
@@ -115,7 +115,7 @@ def test_what_a_job_can_take_is_changed_in_place(user: User) -> None:
 def test_a_changed_program_needs_a_replacement(user: User) -> None:
     spec = user.ps(run_for="1h")
     user.run("apply", spec, "--wait", "ready")
-    before = user.everything()
+    before = user.settled()
     told = user.run("apply", spec, "-u", "image=registry.test/paddle:2", code=3)
     assert "Job/fit-trainer, which is running" in told.stderr
     assert "has to be replaced" in told.stderr

@@ -179,7 +179,7 @@ def test_a_change_is_told_by_its_fields(user: User, case: str) -> None:
     update, operation, expected = CHANGES[case]
     spec = user.ps(run_for="1h")
     user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
-    before = user.everything()
+    before = user.settled()
     rows = compare(user, spec, "-u", update)
     assert operations(rows)[TRAINERS] is operation
     assert fields(rows, TRAINERS) == expected

@@ -105,7 +105,7 @@ def test_labels_and_policies_run_nothing_again(user: User) -> None:
 def test_a_running_job_is_replaced_only_when_asked_to(user: User) -> None:
     spec = user.ps(run_for="1h")
     user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
-    before = user.everything()
+    before = user.settled()
     told = user.run("apply", spec, *OTHER, code=3)
     assert "Job/fit-trainer, which is running: its spec has changed" in told.stderr
     assert "paddlespec apply --replace" in told.stderr
@@ -116,7 +116,7 @@ def test_a_running_job_is_replaced_only_when_asked_to(user: User) -> None:
     assert (len(user.pods("trainers")), len(user.pods("pservers"))) == (2, 2)
     assert image(user) == "registry.test/paddle:2"
     # Nothing has changed since: what was asked for is there.
-    running = user.everything()
+    running = user.settled()
     user.run("apply", spec, *OTHER, "--replace")
     assert user.everything() == running
 
@@ -124,7 +124,7 @@ def test_a_running_job_is_replaced_only_when_asked_to(user: User) -> None:
 def test_only_the_pservers_may_have_changed(user: User) -> None:
     spec = user.ps(run_for="1h")
     user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
-    before = user.everything()
+    before = user.settled()
     stateful = ("-u", "pservers.workload=StatefulSet")
     user.run("apply", spec, "-u", "pservers.image=registry.test/ps:1", code=3)
     user.run("apply", spec, *stateful, code=3)
@@ -165,7 +165,7 @@ def test_a_finished_job_can_be_run_again_unchanged(user: User) -> None:
 def test_a_running_job_is_not_run_again(user: User) -> None:
     spec = user.ps(run_for="1h")
     user.run("apply", spec, "--wait", "ready")
-    before = user.everything()
+    before = user.settled()
     told = user.run("apply", spec, "--rerun")
     assert "--rerun is for what is over" in told.stderr
     assert user.everything() == before
@@ -240,7 +240,7 @@ def test_nothing_is_deleted_for_what_cannot_be_created(user: User, fault: str) -
         )
     else:
         changes += ["-u", 'trainers.affinity={"nodeAffinity": {"x": 1}}']
-    before = user.everything()
+    before = user.settled()
     told = user.run("apply", spec, *changes, "--replace", code=3)
     assert ("is not ours" if fault == "foreign" else "Job/fit-trainer: ") in told.stderr
     assert user.everything() == before

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -148,6 +149,19 @@ class User(NamedTuple):
             f"pods/{each['metadata']['name']}": each["metadata"]["uid"] for each in self.all("pods")
         }
         return {**found, **pods}
+
+    def settled(self) -> dict[str, Any]:
+        """Everything, once the controllers have nothing left to write about it."""
+        seen: list[dict[str, Any]] = []
+
+        def unchanged() -> bool:
+            time.sleep(0.5)
+            seen.append(self.everything())
+            return len(seen) > 3 and all(each == seen[-1] for each in seen[-4:])
+
+        # The Job controller gathers its news for a second before it writes them.
+        self.plane.eventually(unchanged, within=30)
+        return seen[-1]
 
     def writes(self) -> list[str]:
         """The requests that changed something here, as `verb resource/name`."""
