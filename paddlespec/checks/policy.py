@@ -27,7 +27,7 @@ def retries(facts: Facts) -> Iterator[Diagnostic]:
     # Other targets say for themselves what they cannot do.
     if again and facts.target == "kubernetes" and contract.meets(facts.job):
         message = "a replica that fails cannot rejoin the others, and nothing restarts them all"
-        hint = "leave `retries` out, or use `--target jobset`, which restarts the whole job"
+        hint = "leave `retries` out; `apply --rerun` restarts the whole job"
         yield facts.error("retries", message, (*_PATH, "retries"), hint)
 
 
@@ -54,7 +54,7 @@ def idle_pservers(facts: Facts) -> Iterator[Diagnostic]:
     idle = min(keep, seconds(policy.timeout)) if policy.timeout else keep
     if idle > _LONG_IDLE:
         message = f"pservers may run idle for {policy.keep_finished} after the trainers are done"
-        hint = "1h is enough for a client that waits, and `--target jobset` ends them by itself"
+        hint = "1h is enough: `apply --wait complete` stops them by itself"
         yield facts.warning("idle-pservers", message, (*_PATH, "keepFinished"), hint)
 
 

@@ -24,8 +24,6 @@ _EARLIER = {
     "submit": "apply",
     "train": "apply",
     "sub": "apply",
-    "list": "get jobs",
-    "jobs": "get jobs",
     "cancel": "kill",
     "stop": "kill",
 }

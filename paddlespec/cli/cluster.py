@@ -91,7 +91,7 @@ def apply(
     deadline = deadline_of(timeout)
     chosen = choices(overlay, profile, update, target, datacenter)
     wanted = given(paths, file)
-    jobs = load_valid(wanted, Files(), chosen, quiet=quiet)
+    jobs = load_valid(wanted, Files(), chosen, quiet=quiet, no_color=no_color)
     check_places(jobs, namespace)
     built = build_all(jobs, templates)
     if preview and not _previewed(wanted, chosen, templates, yes=yes, no_color=no_color):

@@ -26,7 +26,7 @@ main()
 
 
 def paddlespec(*arguments: str, cwd: Path = ROOT, **variables: str) -> bytes:
-    base = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "PYTHONPATH": str(ROOT)}
+    base = {"PATH": os.environ["PATH"], "HOME": os.devnull, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         [sys.executable, "-m", "paddlespec", *arguments],
         cwd=cwd,
