@@ -67,7 +67,8 @@ def test_a_bad_patch_is_told_by_its_field(user: User, case: str, how: tuple[str,
 def test_an_immutable_change_does_not_print_the_pods(user: User) -> None:
     user.run("apply", user.ps(run_for="1h"))
     told = user.run("apply", user.ps(run_for="1h"), "-u", "env.PASSWORD=canary-other", code=3)
-    assert "spec.template" in told.stderr
+    assert "Job/fit-trainer, which is running: its spec has changed" in told.stderr
+    assert "paddlespec apply --replace" in told.stderr
 
 
 def test_an_exceeded_quota_names_it(user: User) -> None:
