@@ -1,0 +1,187 @@
+"""
+The history of a job: its runs, oldest first, and the form in which they are kept.
+
+A run is recorded before anything of it exists: an intent without a UID never ran. Its UID comes
+next, and its end when somebody sees it.
+"""
+
+from __future__ import annotations
+
+import json
+from enum import Enum
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# A ConfigMap takes 1 MiB at most; what else is written beside the history needs room too.
+LARGEST = 512 * 1024
+_RUNS = "runs.json"
+_SPEC = "spec-{}.yaml"
+
+
+class State(str, Enum):
+    """How far a run is, as far as somebody wrote it down."""
+
+    intended = "intended"  # nothing of it was there yet
+    running = "running"
+    succeeded = "succeeded"
+    failed = "failed"
+    killed = "killed"
+    replaced = "replaced"  # while it ran
+    lost = "lost"  # it is gone, and nobody saw its end
+
+
+class Provenance(NamedTuple):
+    """Where a run comes from: who applied it, which commit, and the page of the CI job."""
+
+    who: str
+    commit: str | None = None
+    dirty: bool = False
+    ci: str | None = None
+
+
+class RunRecord(NamedTuple):
+    """
+    One run. Times are RFC 3339 in UTC; `spec` is the effective spec as YAML, secrets masked.
+
+    `fingerprint` tells what shaped the pods, `rendered` which bytes were sent.
+    """
+
+    number: int
+    state: State
+    provenance: Provenance
+    fingerprint: str | None = None
+    rendered: str | None = None
+    uid: str | None = None
+    started: str | None = None
+    finished: str | None = None
+    spec: str | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it ran, and runs no more."""
+        return self.state not in (State.intended, State.running)
+
+
+class History(NamedTuple):
+    """The runs of one job, oldest first; numbers grow by one and are never given twice."""
+
+    runs: tuple[RunRecord, ...] = ()
+
+    @property
+    def latest(self) -> RunRecord | None:
+        """The run that was recorded last, an intent included."""
+        return self.runs[-1] if self.runs else None
+
+    @property
+    def ran(self) -> RunRecord | None:
+        """The last run of which something was there."""
+        return next((each for each in reversed(self.runs) if each.uid), None)
+
+    def intend(self, run: RunRecord) -> History:
+        """With *run* as what is to come; an intent that came to nothing gives its number."""
+        kept = tuple(each for each in self.runs if each.uid)
+        number = kept[-1].number + 1 if kept else 1
+        intent = run._replace(number=number, state=State.intended, uid=None, started=None)
+        return History((*kept, intent))
+
+    def begin(self, uid: str, at: str) -> History:
+        """With the intent as a run that is there."""
+        latest = self.latest
+        if latest is None or latest.uid is not None:
+            return self
+        return self._with(latest._replace(uid=uid, state=State.running, started=at))
+
+    def end(self, uid: str, state: State, at: str | None) -> History:
+        """With the end of the run *uid*, unless it is known already."""
+        found = next((each for each in self.runs if each.uid == uid), None)
+        if found is None or found.state is not State.running:
+            return self
+        return self._with(found._replace(state=state, finished=at))
+
+    def adopt(self, run: RunRecord) -> History:
+        """With a run that is there and was never recorded."""
+        kept = tuple(each for each in self.runs if each.uid)
+        return History((*kept, run._replace(number=kept[-1].number + 1 if kept else 1)))
+
+    def _with(self, changed: RunRecord) -> History:
+        return History(
+            tuple(changed if each.number == changed.number else each for each in self.runs)
+        )
+
+
+def encode(history: History, largest: int = LARGEST) -> dict[str, str]:
+    """
+    *history* as named texts, of *largest* bytes in all.
+
+    Where they would be more, the oldest specs are left out, and then the oldest runs.
+    """
+    runs = list(history.runs)
+    while _size(found := _texts(runs)) > largest and len(runs) > 1:
+        oldest = next((i for i, each in enumerate(runs[:-1]) if each.spec), None)
+        if oldest is None:
+            del runs[0]
+        else:
+            runs[oldest] = runs[oldest]._replace(spec=None)
+    if _size(found) > largest:
+        found = _texts([runs[0]._replace(spec=None)])
+    return found
+
+
+def decode(texts: Mapping[str, str]) -> History:
+    """
+    What `encode` wrote; fields that it does not know are another version's and are let be.
+
+    Raises `ValueError` for what is no history.
+    """
+    try:
+        listed = json.loads(texts.get(_RUNS, "[]"))
+        return History(tuple(_run(each, texts) for each in listed))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError("not a history") from error
+
+
+def as_data(run: RunRecord) -> dict[str, Any]:
+    """A run as plain data, in the form that is kept and that `-o json` shows."""
+    found = {
+        "run": run.number,
+        "state": run.state.value,
+        "specHash": run.fingerprint,
+        "renderedHash": run.rendered,
+        "uid": run.uid,
+        "started": run.started,
+        "finished": run.finished,
+        "who": run.provenance.who,
+        "commit": run.provenance.commit,
+        "dirty": run.provenance.dirty,
+        "ci": run.provenance.ci,
+    }
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def _texts(runs: list[RunRecord]) -> dict[str, str]:
+    lines = [json.dumps(as_data(each), ensure_ascii=False) for each in runs]
+    specs = {_SPEC.format(each.number): each.spec for each in runs if each.spec}
+    return {_RUNS: "[\n" + ",\n".join(lines) + "\n]\n", **specs}
+
+
+def _run(data: dict[str, Any], texts: Mapping[str, str]) -> RunRecord:
+    provenance = Provenance(
+        data["who"], data.get("commit"), bool(data.get("dirty")), data.get("ci")
+    )
+    return RunRecord(
+        data["run"],
+        State(data["state"]),
+        provenance,
+        data.get("specHash"),
+        data.get("renderedHash"),
+        data.get("uid"),
+        data.get("started"),
+        data.get("finished"),
+        texts.get(_SPEC.format(data["run"])),
+    )
+
+
+def _size(texts: Mapping[str, str]) -> int:
+    return sum(len(key) + len(value.encode()) for key, value in texts.items())

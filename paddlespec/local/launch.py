@@ -1,0 +1,71 @@
+"""
+A launch: everything that a supervisor needs to run a job here, decided before anything starts.
+
+It is written to the run's own folder, so that the supervisor depends on no spec and on no flag.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+Address = tuple[str, int]
+
+
+class Process(NamedTuple):
+    """
+    One replica, ready to start: paths are this machine's, addresses are its own.
+
+    `listens` must be free before the run; `waits_for` must accept before this process starts.
+    `memory` is a limit in bytes for the process with all its children, where it can be enforced.
+    """
+
+    name: str
+    role: str
+    index: int
+    argv: tuple[str, ...]
+    env: dict[str, str]
+    cwd: str
+    listens: tuple[Address, ...] = ()
+    waits_for: tuple[Address, ...] = ()
+    memory: int | None = None
+
+
+class Launch(NamedTuple):
+    """
+    One run of one job; durations are in seconds.
+
+    `meets`: replicas find each other first, so that one that is lost meanwhile leaves the others
+    waiting for ever; `rendezvous` limits that.
+    """
+
+    job: str
+    uid: str
+    processes: tuple[Process, ...]
+    timeout: float | None = None
+    retries: int = 0
+    keep: float | None = None
+    grace: float = 60.0
+    meets: bool = False
+    rendezvous: float = 300.0
+
+
+def dump(launch: Launch) -> str:
+    """*launch* as text."""
+    data = launch._asdict()
+    data["processes"] = [each._asdict() for each in launch.processes]
+    return json.dumps(data, ensure_ascii=False, indent=1)
+
+
+def parse(text: str) -> Launch:
+    """What `dump` wrote."""
+    data: dict[str, Any] = json.loads(text)
+    processes = tuple(_process(each) for each in data.pop("processes"))
+    return Launch(**data, processes=processes)
+
+
+def _process(data: dict[str, Any]) -> Process:
+    addresses = {
+        key: tuple((host, port) for host, port in data[key]) for key in ("listens", "waits_for")
+    }
+    return Process(**{**data, "argv": tuple(data["argv"]), **addresses})
