@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from paddlespec.diff import Row
+    from paddlespec.history import Provenance, State
     from paddlespec.manifest import Manifest
 
 
@@ -57,28 +58,43 @@ class Work(NamedTuple):
     """
     A job that is to run, as rendered; its objects all live in one namespace.
 
-    `fingerprint` tells whether an earlier run of it had the same pods.
+    `fingerprint` tells whether an earlier run of it had the same pods. `spec` is the effective
+    spec as YAML, secrets masked; with it and `provenance` a run is recorded.
     """
 
     name: str
     manifests: list[Manifest]
     fingerprint: str | None = None
+    provenance: Provenance | None = None
+    spec: str | None = None
+    project: str | None = None
 
 
 class Consent(NamedTuple):
-    """What may become of a run that is there: `policy` is the spec's whenChanged."""
+    """
+    What an apply may do: to a run that is there, to fields of others, to a lock.
+
+    `policy` is the spec's whenChanged; the rest is what the person who applies agrees to.
+    """
 
     policy: str = "replace-finished"
     replace: bool = False
     rerun: bool = False
+    force_conflicts: bool = False
+    force_unlock: bool = False
 
 
 class Run(NamedTuple):
-    """A job as it was applied; `uid` tells this run from another one of the same name."""
+    """
+    A job as it was applied; `uid` tells this run from another one of the same name.
+
+    `ended`: how it ended, where nothing of it is left to look at.
+    """
 
     work: Work
     namespace: str
     uid: str | None
+    ended: State | None = None
 
 
 class Event(NamedTuple):

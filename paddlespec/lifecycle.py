@@ -95,10 +95,15 @@ def decide(
     raise _refusal(told or name, consent)
 
 
+def said(state: State | None) -> str:
+    """How a run ended, as a clause."""
+    return _ENDED[state or State.lost]
+
+
 def _absent(name: str, last: RunRecord | None, consent: Consent, *, changed: bool) -> Decision:
     if last is None or consent.rerun:
         return Decision(Step.create)
-    told = f"run {last.number} of {name}, which {_ENDED[last.state]}"
+    told = f"run {last.number} of {name}, which {said(last.state)}"
     if not changed:
         return Decision(Step.nothing, f"nothing to do: {told}; {_AGAIN}")
     if consent.policy == "refuse" and not consent.replace:

@@ -107,6 +107,13 @@ def repository(path: str) -> Repository:
     return Repository(os.path.realpath(top), git_dir)
 
 
+def head(folder: str) -> tuple[str, bool]:
+    """The commit that is checked out around *folder*, and whether *folder* differs from it."""
+    found = _git(("rev-parse", "--verify", "HEAD"), folder)
+    changes = _git(("status", "--porcelain", "--untracked-files=normal", "--", "."), folder)
+    return line_of(found), bool(changes)
+
+
 def submodule(top: str, place: str) -> Repository:
     """The clone of a submodule whose files belong to *top*; *place* is its folder, or names it."""
     answer = _git(("rev-parse", "--resolve-git-dir", place), os.path.dirname(place))

@@ -39,11 +39,19 @@ def builder(templates: str | None) -> Callable[[Loaded], list[Manifest]]:
 
 
 def work_of(built: Built) -> Work:
-    """What a backend is to make of a job."""
+    """What a backend is to make of a job, and what it is to write down about that."""
     from paddlespec.backend import Work
     from paddlespec.fingerprint import fingerprint
     from paddlespec.pipeline import context
+    from paddlespec.provenance import provenance
+    from paddlespec.report.mask import effective_spec
 
     loaded = built.loaded
-    found = fingerprint(loaded.job, context(loaded), loaded.target)
-    return Work(loaded.job.metadata.name, built.manifests, found)
+    return Work(
+        loaded.job.metadata.name,
+        built.manifests,
+        fingerprint(loaded.job, context(loaded), loaded.target),
+        provenance(loaded.file),
+        effective_spec(loaded),
+        loaded.project.name if loaded.project else None,
+    )

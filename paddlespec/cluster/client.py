@@ -114,6 +114,24 @@ class Client:
             "application/apply-patch+yaml",
         )
 
+    def create(self, manifest: Manifest, identity: Identity) -> Manifest:
+        """Create an object; one that is there already is a conflict."""
+        resource = self._resource(identity.api_version, identity.kind)
+        request = Request(
+            "create", resource.plural, resource.kind, identity.namespace, identity.name
+        )
+        path = self._path(resource, identity).rpartition("/")[0]
+        return self._json(request, "POST", path, {"fieldManager": MANAGER}, manifest)
+
+    def update(self, manifest: Manifest, identity: Identity) -> Manifest:
+        """Replace an object; its resourceVersion, if it has one, must be the one that is there."""
+        resource = self._resource(identity.api_version, identity.kind)
+        request = Request(
+            "update", resource.plural, resource.kind, identity.namespace, identity.name
+        )
+        path = self._path(resource, identity)
+        return self._json(request, "PUT", path, {"fieldManager": MANAGER}, manifest)
+
     def replace_value(self, live: Manifest, identity: Identity, path: str, value: object) -> None:
         """
         Set one field of exactly the object that *live* was.
@@ -137,13 +155,18 @@ class Client:
             "application/json-patch+json",
         )
 
-    def delete(self, identity: Identity, uid: str) -> None:
-        """Delete exactly the object *uid* with all that it owns; it may be gone already."""
+    def delete(self, identity: Identity, uid: str, version: str | None = None) -> None:
+        """
+        Delete exactly the object *uid* with all that it owns; it may be gone already.
+
+        With a *version*, only as long as nobody has changed it since.
+        """
         resource = self._resource(identity.api_version, identity.kind)
         request = Request(
             "delete", resource.plural, resource.kind, identity.namespace, identity.name
         )
-        body = {"propagationPolicy": "Background", "preconditions": {"uid": uid}}
+        fence = {"uid": uid, **({"resourceVersion": version} if version else {})}
+        body = {"propagationPolicy": "Background", "preconditions": fence}
         try:
             self._json(request, "DELETE", self._path(resource, identity), {}, body)
         except Refused as error:

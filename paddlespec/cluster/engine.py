@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paddlespec.cluster import compare, remove, watch
+from paddlespec.backend import JobFailed, Until
+from paddlespec.cluster import compare, past, remove, watch
+from paddlespec.cluster.apply import Apply
 from paddlespec.cluster.client import Client
 from paddlespec.cluster.connection import resolve
-from paddlespec.cluster.start import Start
+from paddlespec.history import State
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from paddlespec.backend import Consent, Contents, Event, Mode, Progress, Run, Until, Work
+    from paddlespec.backend import Consent, Contents, Event, Mode, Progress, Run, Work
     from paddlespec.diff import Row
     from paddlespec.manifest import Manifest
 
@@ -45,18 +47,25 @@ class Engine:
         """What an apply would change; nothing is written."""
         return compare.compare(self.client, work)
 
-    # A run record, a lease and the plan belong around `Start`: diff, record the intent, hold the
-    # lease while writing, record the UID.
     def apply(self, work: Work, mode: Mode, tell: Callable[[Event], None], consent: Consent) -> Run:
         """Make it so; what is already so is not disturbed."""
-        start = Start(self.client, work, mode, tell, consent)
-        run = start()
-        self.sent = start.sent
+        applying = Apply(self.client, work, mode, tell, consent)
+        run = applying()
+        self.sent = applying.start.sent
         return run
 
     def look(self, run: Run, until: Until) -> Progress:
-        """How far *run* is on its way."""
-        return watch.look(self.client, run, until)
+        """How far *run* is on its way; its end is recorded."""
+        if run.ended is not None:
+            return past.outcome(run)
+        try:
+            progress = watch.look(self.client, run, until)
+        except JobFailed:
+            past.record_end(self.client, run, State.failed)
+            raise
+        if progress.done and until is Until.complete:
+            past.record_end(self.client, run, State.succeeded)
+        return progress
 
     def contents(self, name: str, *, claims: bool) -> Contents:
         """What there is of the job *name*."""

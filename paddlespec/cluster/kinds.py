@@ -22,6 +22,7 @@ _KNOWN = {
     ("v1", "Service"): "services",
     ("apps/v1", "StatefulSet"): "statefulsets",
     ("batch/v1", "Job"): "jobs",
+    ("coordination.k8s.io/v1", "Lease"): "leases",
     POD_GROUP: "podgroups",
 }
 

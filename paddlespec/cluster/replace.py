@@ -1,5 +1,5 @@
 """
-Whether a job that is there gives way to the one that is to be.
+Whether a job that is there is another one than the one that is to be.
 
 What decides is what the spec says of the pods, by its fingerprint on the trainers' Job. Only
 where there is none is the API server asked whether it could be changed in place.
@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paddlespec.backend import Event, OperationFailed
-from paddlespec.cluster import readiness
+from paddlespec.backend import OperationFailed
 from paddlespec.cluster.refusal import Refused
 from paddlespec.cluster.wanted import (
     fingerprint_of,
     is_job,
-    is_ours_to_resume,
     kueues,
     wanted,
     without_kueues,
@@ -23,47 +21,11 @@ from paddlespec.cluster.wanted import (
 from paddlespec.manifest import identity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
-    from paddlespec.backend import Consent, Work
+    from paddlespec.backend import Work
     from paddlespec.cluster.client import Client
     from paddlespec.manifest import Manifest
-
-
-def is_due(
-    live: Manifest,
-    work: Work,
-    consent: Consent,
-    differs: Callable[[], bool],
-    tell: Callable[[Event], None],
-) -> bool:
-    """
-    Whether the trainers' Job *live* is to be replaced; raises where that is not agreed to.
-
-    *differs* asks whether its pods, or others of the job, cannot become what is rendered.
-    """
-    changed = is_changed(live, work)
-    if is_ours_to_resume(live):
-        # It never ran, so that nothing is lost.
-        return changed or differs()
-    if changed is None:
-        changed = differs()
-    over = readiness.job(live).done
-    if consent.rerun and over:
-        return True
-    if not changed:
-        if consent.rerun:
-            tell(Event(f"{identity(live)} {readiness.state(live)}: --rerun is for what is over"))
-        return False
-    if consent.replace or consent.policy == "replace-running":
-        return True
-    if over and consent.policy == "replace-finished":
-        return True
-    raise OperationFailed(
-        f"{identity(live)}, which {readiness.state(live)}: its spec has changed, so that it has to "
-        f"be replaced, and whenChanged is {consent.policy}",
-        "to replace it: paddlespec apply --replace",
-    )
 
 
 def is_changed(live: Manifest, work: Work) -> bool | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from paddlespec.cluster.applyset import MEMBER_LABEL, set_id
 from paddlespec.cluster.client import MANAGER
 from paddlespec.manifest import JOB_LABEL, identity, role
 
@@ -77,6 +78,8 @@ def wanted(
     trainers' Job bears the fingerprint, and never its pods, which would change with it.
     """
     metadata: dict[str, Any] = {**manifest["metadata"], "namespace": namespace}
+    if job := belongs_to(manifest):
+        metadata["labels"] = {**metadata["labels"], MEMBER_LABEL: set_id(namespace, job)}
     if fingerprint is not None and is_owner(manifest):
         metadata["annotations"] = {**metadata.get("annotations", {}), FINGERPRINT: fingerprint}
     if live is not None:

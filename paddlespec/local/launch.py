@@ -22,7 +22,7 @@ class Process(NamedTuple):
 
     name: str
     role: str
-    index: int
+    replica: int
     argv: tuple[str, ...]
     env: dict[str, str]
     cwd: str

@@ -81,6 +81,26 @@ def masked(
     return [secrets.masked(each) for each in manifests]
 
 
+def effective_spec(loaded: Loaded) -> str:
+    """The spec that was applied, all layers merged, as YAML without secrets."""
+    from paddlespec.emit import dump
+
+    secrets = secrets_of(loaded)
+
+    def shown(value: Any, path: Path) -> Any:
+        if any(path == each for each in secrets.paths):
+            return MASK
+        if isinstance(value, dict):
+            return {key: shown(each, (*path, key)) for key, each in value.items()}
+        if isinstance(value, list):
+            return [shown(each, (*path, index)) for index, each in enumerate(value)]
+        return secrets.hide(value) if isinstance(value, str) else value
+
+    order = ("apiVersion", "kind", "metadata", "spec")
+    data = loaded.document.data
+    return dump(shown({key: data[key] for key in order if key in data}, ()))
+
+
 def secrets_of(loaded: Loaded) -> Secrets:
     """Everything secret in a job that was read."""
     return secrets_in(loaded.job, loaded.diagnostics, loaded.document)

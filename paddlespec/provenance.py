@@ -1,0 +1,61 @@
+"""Where an apply comes from: the person, the commit of the spec, the CI job."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from paddlespec.backend import OperationFailed
+from paddlespec.history import Provenance
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# GitHub, GitLab, Jenkins, Buildkite, CircleCI, Azure, Drone and Woodpecker, in the words of each.
+_ACTORS = (
+    *("GITHUB_ACTOR", "GITLAB_USER_LOGIN", "BUILD_USER_ID", "BUILDKITE_BUILD_CREATOR"),
+    *("CIRCLE_USERNAME", "BUILD_REQUESTEDFOR", "DRONE_COMMIT_AUTHOR", "CI_COMMIT_AUTHOR"),
+)
+_PAGES = (
+    *("CI_JOB_URL", "BUILD_URL", "BUILDKITE_BUILD_URL", "CIRCLE_BUILD_URL"),
+    *("DRONE_BUILD_LINK", "CI_PIPELINE_URL"),
+)
+
+
+def provenance(file: str, environment: Mapping[str, str] = os.environ) -> Provenance:
+    """Where an apply of the spec *file* comes from; what cannot be known is left out."""
+    commit, dirty = _commit(os.path.dirname(os.path.abspath(file)))
+    return Provenance(who(environment), commit, dirty, _page(environment))
+
+
+def who(environment: Mapping[str, str] = os.environ) -> str:
+    """The person behind a command: CI knows better than the account that its runner uses."""
+    own = next((environment[each] for each in _ACTORS if environment.get(each)), None)
+    if own is None:
+        own = next(
+            (
+                environment[each]
+                for each in ("USER", "LOGNAME", "USERNAME")
+                if environment.get(each)
+            ),
+            None,
+        )
+    return own or "unknown"
+
+
+def _page(environment: Mapping[str, str]) -> str | None:
+    names = ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")
+    server, repository, run = (environment.get(each) for each in names)
+    if server and repository and run:
+        return f"{server}/{repository}/actions/runs/{run}"
+    return next((environment[each] for each in _PAGES if environment.get(each)), None)
+
+
+def _commit(folder: str) -> tuple[str | None, bool]:
+    """The commit of the work tree around *folder*, and whether *folder* differs from it."""
+    from paddlespec.repository import head
+
+    try:
+        return head(folder)
+    except OperationFailed:
+        return None, False
