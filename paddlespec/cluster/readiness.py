@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from paddlespec import exit_code
 from paddlespec.backend import Progress
 
 if TYPE_CHECKING:
@@ -12,15 +13,6 @@ if TYPE_CHECKING:
 
     from paddlespec.manifest import Manifest
 
-_SIGNALS = {
-    129: "hung up",
-    130: "interrupted",
-    134: "aborted",
-    135: "bus error: /dev/shm may be full",
-    137: "killed: out of memory, or by the system",
-    139: "segmentation fault",
-    143: "terminated",
-}
 _WHY = {
     "BackoffLimitExceeded": "a replica failed",
     "FailedIndexes": "a replica failed",
@@ -157,7 +149,7 @@ def ending(live: Manifest) -> str:
     if ended.get("reason") == "OOMKilled":
         words = "out of memory"
     else:
-        words = _SIGNALS.get(code, "")
+        words = exit_code.words(code)
     where = "" if container == "paddle" else f" in {container}"
     return f"exit code {code}{where}" + (f" ({words})" if words else "")
 

@@ -36,7 +36,8 @@ class Launch(NamedTuple):
     One run of one job; durations are in seconds.
 
     `meets`: replicas find each other first, so that one that is lost meanwhile leaves the others
-    waiting for ever; `rendezvous` limits that.
+    waiting for ever; `rendezvous` limits that. `independent` replicas (mode parallel) are tried
+    again one by one.
     """
 
     job: str
@@ -48,6 +49,7 @@ class Launch(NamedTuple):
     grace: float = 60.0
     meets: bool = False
     rendezvous: float = 300.0
+    independent: bool = False
 
 
 def dump(launch: Launch) -> str:
