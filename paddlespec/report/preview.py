@@ -6,7 +6,7 @@ Numbers and variables are read from the rendered objects, so that patches and te
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from paddlespec import contract, fields
 from paddlespec.emit import dump_all
@@ -93,7 +93,7 @@ def _runs(page: Page, loaded: Loaded, manifests: Sequence[Manifest]) -> None:
     while not page.fits(heads, _cells(rows, heads)) and heads[-1] in _LAST:
         below.insert(0, heads.pop())
     page.table(heads, _cells(rows, heads), frozenset(heads[1:]) - {*_LAST})
-    facts = [(head, row["role"], row[head]) for head in below for row in rows]
+    facts = [(head, row["role"], row[head]) for head in below for row in rows if row[head]]
     page.facts(_shared([*facts, *(("command", each.role, _command(each)) for each in found)]))
 
 
@@ -155,6 +155,11 @@ def _lingering(duration: int, share: Share) -> str:
 
 def _endpoints(page: Page, loaded: Loaded, manifests: Sequence[Manifest]) -> None:
     services = [each for each in manifests if each["kind"] == "Service"]
+    known = [each["spec"] for each in manifests if each["kind"] == "Process"]
+    if processes := [each for each in known if "host" in each]:
+        page.heading("Endpoints", "each replica at an address of its own on this machine")
+        page.table(["hosts", "ports"], _addresses(processes))
+        return
     namespace = loaded.job.metadata.namespace or "NAMESPACE"
     page.heading("Endpoints", f"at HOST.SERVICE.{namespace}.svc" if services else "")
     if not services:
@@ -168,6 +173,19 @@ def _endpoints(page: Page, loaded: Loaded, manifests: Sequence[Manifest]) -> Non
         ports = [f"{each['name']} {each['port']}" for each in service["spec"].get("ports", ())]
         rows.append([f"{name}-{{0..{last}}}" if last else f"{name}-0", name, ", ".join(ports)])
     page.table(["hosts", "service", "ports"], rows)
+
+
+def _addresses(processes: Sequence[dict[str, Any]]) -> list[list[str]]:
+    """The hosts of processes with their ports, those that are alike in one row."""
+    rows: dict[tuple[str, str], list[int]] = {}
+    for each in processes:
+        name = each["host"].partition(".")[0].rpartition("-")[0]
+        ports = ", ".join(f"{name} {port}" for name, port in each.get("ports", {}).items())
+        rows.setdefault((name, ports), []).append(each["index"])
+    return [
+        [f"{name}-{{{own[0]}..{own[-1]}}}" if len(own) > 1 else f"{name}-{own[0]}", ports]
+        for (name, ports), own in rows.items()
+    ]
 
 
 def _environment(page: Page, manifests: Sequence[Manifest], secrets: Secrets) -> None:
@@ -214,15 +232,20 @@ def _policy(page: Page, loaded: Loaded) -> None:
     policy = loaded.job.spec.policy
     page.heading("Policy")
     keep = policy.keep_finished
+    what = "its objects are"
     if loaded.target == "kubernetes":
         from paddlespec.targets.kubernetes import keep_seconds
 
         keep = length(keep_seconds(loaded.job))
+    elif loaded.target == "local":
+        from paddlespec.targets.local import keep_seconds as kept_here
+
+        keep, what = length(kept_here(loaded.job)), "what it wrote here is"
     page.facts(
         [
             ("timeout", f"{policy.timeout}, then it fails" if policy.timeout else "none"),
             ("retries", str(policy.retries) if policy.retries else "none: a failure ends it"),
-            ("keepFinished", f"{keep} after its end, then its objects are removed"),
+            ("keepFinished", f"{keep} after its end, then {what} removed"),
             (
                 "whenChanged",
                 f"{policy.when_changed}: {_meaning('policy.whenChanged', policy.when_changed)}",

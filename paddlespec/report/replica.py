@@ -60,6 +60,8 @@ def _source(volume: Json, created: dict[str, str]) -> str:
         return (
             "memory" if of.get("medium") == "Memory" else "scratch, gone with the replica"
         ) + limit
+    if kind == "text":
+        return "a file of paddlespec's own"
     words = {
         "hostPath": lambda: f"folder {of['path']} of the node",
         "nfs": lambda: f"nfs {of['server']}:{of['path']}",

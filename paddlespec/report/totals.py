@@ -55,8 +55,10 @@ class Share(NamedTuple):
 
 
 def workloads(manifests: Iterable[Manifest]) -> list[Workload]:
-    """The Jobs and StatefulSets that run roles, in the order of the roles."""
+    """What runs roles, in the order of the roles: Jobs, StatefulSets, processes."""
+    manifests = list(manifests)
     found = [_workload(each) for each in manifests if each["kind"] in ("Job", "StatefulSet")]
+    found += [_processes(name, manifests) for name in ROLES]
     return [each for name in ROLES for each in found if each and each.role == name]
 
 
@@ -182,6 +184,44 @@ def _workload(manifest: Manifest) -> Workload | None:
         spec["template"]["spec"],
         spec.get("activeDeadlineSeconds"),
     )
+
+
+def _processes(name: RoleName, manifests: Sequence[Manifest]) -> Workload | None:
+    """The processes of a role, which are alike but for their index, in the words of a pod."""
+    found = [each for each in manifests if each["kind"] == "Process" and role(each) == name]
+    if not found:
+        return None
+    spec = found[0]["spec"]
+    first = str(identity(found[0]))
+    last = len(found) - 1
+    deadline = next((_timeout(each) for each in manifests if each["kind"] == "Rehearsal"), None)
+    mounts = spec.get("mounts", ())
+    container = {
+        "command": spec.get("command", []),
+        "env": spec.get("env", []),
+        "resources": {"requests": spec.get("resources", {})},
+        "volumeMounts": [
+            {key: each[key] for key in ("name", "mountPath", "subPath", "readOnly") if key in each}
+            for each in mounts
+        ],
+    }
+    volumes = [
+        {key: each[key] for key in each if key not in ("mountPath", "subPath", "readOnly")}
+        for each in mounts
+    ]
+    return Workload(
+        name,
+        f"{first.rpartition('-')[0]}-{{0..{last}}}" if last else first,
+        "Process",
+        len(found),
+        {"containers": [container], "volumes": volumes},
+        deadline,
+    )
+
+
+def _timeout(rehearsal: Manifest) -> int | None:
+    found: int | None = rehearsal["spec"].get("timeout")
+    return found
 
 
 def _sum(containers: Iterable[Json]) -> Amounts:

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from paddlespec.template import Templates
 
 GROUP = "paddlespec.targets"
-_BUILT_IN = {"kubernetes": "paddlespec.targets.kubernetes"}
+_BUILT_IN = {
+    "kubernetes": "paddlespec.targets.kubernetes",
+    "local": "paddlespec.targets.local",
+}
 
 
 class Plan(Protocol):

@@ -13,6 +13,7 @@ from paddlespec import contract
 from paddlespec.contract import ROLES
 from paddlespec.manifest import JOB_LABEL, ROLE_LABEL, in_apply_order
 from paddlespec.quantity import seconds
+from paddlespec.targets.metadata import metadata_of
 from paddlespec.targets.pods import Replica, resources
 from paddlespec.targets.sources import claim_name
 
@@ -67,7 +68,7 @@ def keep_seconds(job: Job) -> int:
 def plan(job: Job, context: Context) -> Plan:
     """Decide everything that the templates lay out."""
     pieces: list[tuple[str, Values]] = []
-    common = _metadata(job, context)
+    common = metadata_of(job, context)
     for volume in job.spec.volumes:
         if volume.claim is not None and not isinstance(volume.claim, str):
             metadata = common(claim_name(job, volume), None)
@@ -114,28 +115,6 @@ def _role(job: Job, name: RoleName, context: Context, common: Any) -> list[tuple
     }
     found.append((kind, values))
     return found
-
-
-def _metadata(job: Job, context: Context) -> Any:
-    """How every object of the job is labelled."""
-    name = job.metadata.name
-    labels = {
-        **job.metadata.labels,
-        "app.kubernetes.io/name": name,
-        "app.kubernetes.io/managed-by": "paddlespec",
-        **({"app.kubernetes.io/part-of": context.project} if context.project else {}),
-        JOB_LABEL: name,
-    }
-
-    def metadata(own: str, role: str | None) -> Values:
-        return {
-            "name": own,
-            **({"namespace": job.metadata.namespace} if job.metadata.namespace else {}),
-            "labels": {**labels, **({ROLE_LABEL: role} if role else {})},
-            **({"annotations": job.metadata.annotations} if job.metadata.annotations else {}),
-        }
-
-    return metadata
 
 
 def _queued(job: Job, metadata: Values) -> Values:

@@ -32,10 +32,17 @@ _AFTER = """\
 )"""
 
 
-def program(job: Job, role: RoleName, code: Archive | None) -> list[str] | None:
-    """The command of the main container of *role*; the image's own where the spec gives none."""
+def program(
+    job: Job, role: RoleName, code: Archive | None, *, installs: bool = True
+) -> list[str] | None:
+    """
+    The command of the main container of *role*; the image's own where the spec gives none.
+
+    Without *installs*, what the package requires is there already.
+    """
     main = _main(job, role)
-    before, after = [*_installs(job, code), *job.spec.setup], job.spec.teardown
+    before = [*(_installs(job, code) if installs else ()), *job.spec.setup]
+    after = job.spec.teardown
     if main is None:
         return None
     if not before and not after:
