@@ -1,0 +1,397 @@
+"""
+Running all replicas of a job to their end: the loop of the supervisor.
+
+One thread: it passes on output, reaps, starts what may start, and judges. The first failure stops
+the rest, unless replicas are independent; when the trainers are done, pservers are stopped.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import selectors
+import signal
+import socket
+import sys
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from paddlespec.local import network, state, tree, verdict
+from paddlespec.local.idle import Idle
+from paddlespec.local.log_writer import Clock, LogWriter
+from paddlespec.local.processes import Running, now
+from paddlespec.local.state import Culprit, Phase, Replica, Status, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from paddlespec.local.launch import Address, Launch
+
+_TICK = 0.2
+_SAVE_SECONDS = 0.2
+_MEMORY_SECONDS = 1.0
+# Replicas that fail together end within this time of each other; see verdict.
+_SETTLE = 2.0
+_DRAIN_SECONDS = 5.0
+_PORT_SECONDS = 30.0
+_MOST_FILES = 65_536
+
+
+class Outcome(NamedTuple):
+    """The end of an attempt; `final`: another one would not help."""
+
+    phase: Phase
+    message: str | None = None
+    culprit: Culprit | None = None
+    final: bool = False
+
+
+class Supervision:
+    """One run."""
+
+    def __init__(
+        self, folder: str, launch: Launch, record: int, leash: int | None, guard: int
+    ) -> None:
+        self.folder, self.launch, self.record, self.leash = folder, launch, record, leash
+        logs = os.path.join(folder, "logs")
+        os.makedirs(logs, mode=0o700, exist_ok=True)
+        clock = Clock()
+        self.replicas = [
+            Running(each, LogWriter(os.path.join(logs, f"{each.name}.log"), clock))
+            for each in launch.processes
+        ]
+        self.by_pid: dict[int, Running] = {}
+        self.asked: str | None = None
+        self.accepting: set[Address] = set()
+        self.wanted = {each for process in launch.processes for each in process.waits_for}
+        self.begun = time.monotonic()
+        self.selector = selectors.DefaultSelector()
+        self.idle = Idle(launch.rendezvous)
+        self.files = _raise_limit()
+        attempts = 1 + (0 if launch.independent else launch.retries)
+        self.status = Status(
+            launch.job,
+            launch.uid,
+            Phase.running,
+            attempts=attempts,
+            started=now(),
+            pid=os.getpid(),
+            boot=state.boot(),
+            host=socket.gethostname(),
+        )
+        self._guard = guard
+        self._next_save = self._next_memory = 0.0
+        self._watches_memory = any(each.memory for each in launch.processes)
+
+    def run(self, ready: int) -> None:
+        """Run the job; *ready* is told that it begins, or why it cannot."""
+        taken = network.taken(self.launch.processes)
+        if taken:
+            os.write(ready, taken.encode())
+            os.close(ready)
+            return
+        self._listen_to_signals()
+        self._save()
+        state.reserve(self.folder, 4096 + 3 * len(state.dump(self.status)))
+        os.write(ready, b"ok")
+        os.close(ready)
+        while True:
+            outcome = self._attempt()
+            if outcome.phase is not Phase.failed or outcome.final:
+                break
+            if self.status.attempt >= self.status.attempts:
+                break
+            self.status = self.status._replace(attempt=self.status.attempt + 1)
+            self._free_ports()
+        self._finish(outcome)
+
+    def _attempt(self) -> Outcome:
+        """All replicas, once."""
+        self.accepting.clear()
+        for each in self.replicas:
+            each.begin_attempt(self.status.attempt)
+        outcome = None
+        while outcome is None:
+            self._start_what_may()
+            self._turn(_TICK)
+            outcome = self._judge()
+        self._stop_all(outcome)
+        if outcome.culprit is not None:
+            outcome = outcome._replace(culprit=self._blamed(outcome.culprit))
+        return outcome
+
+    # What may happen during a turn.
+
+    def _start_what_may(self) -> None:
+        waiting = [each for each in self.replicas if each.state.step is Step.waiting]
+        missing = {one for each in waiting for one in each.process.waits_for} - self.accepting
+        self.accepting |= {each for each in missing if network.accepts(each)}
+        for each in waiting:
+            if self.asked is None and self.accepting.issuperset(each.process.waits_for):
+                each.start(self.record, self.files)
+                assert each.pid is not None and each.output is not None  # noqa: PT018
+                self.by_pid[each.pid] = each
+                self.selector.register(each.output, selectors.EVENT_READ, each)
+        for each in self.replicas:
+            if each.runs and not each.state.ready:
+                ready = self.wanted.isdisjoint(each.process.listens) or self.accepting.issuperset(
+                    self.wanted.intersection(each.process.listens)
+                )
+                each.state = each.state._replace(ready=ready)
+
+    def _turn(self, seconds: float) -> None:
+        """Pass on output, reap, and look at memory and clock."""
+        for key, _ in self.selector.select(seconds):
+            if isinstance(key.data, Running):
+                self._read(key.data)
+            elif key.data == "leash":
+                self._read_leash()
+            else:
+                with contextlib.suppress(BlockingIOError):
+                    os.read(self._wakeup, 4096)
+        self._reap()
+        if self._watches_memory and time.monotonic() >= self._next_memory:
+            self._check_memory()
+            self._next_memory = time.monotonic() + _MEMORY_SECONDS
+        if time.monotonic() >= self._next_save:
+            self._save()
+            self._next_save = time.monotonic() + _SAVE_SECONDS
+
+    def _read(self, each: Running) -> None:
+        fd = each.output
+        if fd is None:
+            return
+        if not each.read():
+            self.selector.unregister(fd)
+
+    def _read_leash(self) -> None:
+        """The command that holds the leash has let it go, or is gone."""
+        assert self.leash is not None
+        released = bool(os.read(self.leash, 64))
+        self.selector.unregister(self.leash)
+        os.close(self.leash)
+        self.leash = None
+        if not released:
+            self.asked = self.asked or "interrupted"
+
+    def _reap(self) -> None:
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if not pid:
+                return
+            each = self.by_pid.pop(pid, None)
+            if each is not None:
+                each.end(status)
+                self._next_save = 0.0
+
+    def _check_memory(self) -> None:
+        limited = {
+            each.pid: each
+            for each in self.replicas
+            if each.runs and each.pid and each.process.memory
+        }
+        for pid, used in tree.memory(list(limited)).items():
+            limit = limited[pid].process.memory
+            assert limit is not None
+            if used <= limit:
+                continue
+            exact = tree.shared_out_memory(pid)
+            used = used if exact is None else exact
+            if used > limit:
+                told = f"out of memory: used {verdict.size(used)} of {verdict.size(limit)}"
+                limited[pid].log.say(told)
+                limited[pid].kill(told)
+
+    # What to make of it.
+
+    def _judge(self) -> Outcome | None:
+        launch = self.launch
+        if self.asked is not None:
+            return Outcome(Phase.killed, self.asked, final=True)
+        if launch.timeout is not None and time.monotonic() - self.begun > launch.timeout:
+            told = f"its timeout of {_duration(launch.timeout)} has passed"
+            return Outcome(Phase.failed, told, final=True)
+        if launch.independent and launch.retries:
+            return self._judge_each()
+        failed = self._failed()
+        if failed:
+            return self._settled(failed)
+        trainers = [each for each in self.replicas if each.process.role != "pservers"]
+        if all(each.has_ended for each in trainers):
+            return Outcome(Phase.succeeded)
+        return self._stuck(trainers)
+
+    def _judge_each(self) -> Outcome | None:
+        """Replicas that know nothing of each other are tried again one by one."""
+        for each in self.replicas:
+            if each.failed and each.attempt <= self.launch.retries and each.output is None:
+                each.begin_attempt(each.attempt + 1)
+        if not all(each.has_ended and each.output is None for each in self.replicas):
+            return None
+        failed = self._failed()
+        if not failed:
+            return Outcome(Phase.succeeded)
+        count = f"{len(failed)} of {len(self.replicas)} replicas failed"
+        return Outcome(Phase.failed, count, self._culprit(failed))
+
+    def _failed(self) -> list[Running]:
+        return [each for each in self.replicas if each.failed]
+
+    def _settled(self, failed: list[Running]) -> Outcome | None:
+        """A failure, once those that fail with it have had the time to."""
+        since = time.monotonic() - min(each.ended_at for each in failed)
+        alone = not self.launch.meets or not any(each.runs for each in self.replicas)
+        if not alone and since < _SETTLE:
+            return None
+        culprit = self._culprit(failed)
+        role = next(
+            each.process.role for each in failed if culprit and each.process.name == culprit.name
+        )
+        lost = role == "pservers"
+        return Outcome(Phase.failed, "a pserver was lost" if lost else "a replica failed", culprit)
+
+    def _stuck(self, trainers: list[Running]) -> Outcome | None:
+        """Whether somebody waits for what cannot come any more."""
+        waiting = [each for each in self.replicas if each.state.step is Step.waiting]
+        if waiting:
+            missing = {one for each in waiting for one in each.process.waits_for} - self.accepting
+            return self._never_listens(missing, min(each.since for each in waiting))
+        if not self.launch.meets:
+            return None
+        left = [each for each in trainers if each.runs]
+        gone = next((each for each in trainers if each.has_ended), None)
+        if gone is None:
+            return None
+        still = self.idle.since([each.pid for each in left if each.pid])
+        if still is None or still < self.launch.rendezvous:
+            return None
+        names = ", ".join(each.process.name for each in left[:3])
+        return Outcome(
+            Phase.failed,
+            f"{names} did nothing for {_duration(still)} since {gone.process.name} ended with 0: "
+            "they may wait for it",
+        )
+
+    def _never_listens(self, missing: set[Address], since: float) -> Outcome | None:
+        for each in self.replicas:
+            own = missing.intersection(each.process.listens)
+            if not own:
+                continue
+            host, port = min(own)
+            if each.has_ended:
+                ending = (
+                    f"ended with exit code {each.state.code} before it listened on {host}:{port}"
+                )
+            elif time.monotonic() - max(since, each.since) > self.launch.rendezvous:
+                limit = _duration(self.launch.rendezvous)
+                ending = f"does not listen on {host}:{port} after {limit}"
+            else:
+                continue
+            culprit = Culprit(each.process.name, ending)
+            return Outcome(Phase.failed, "a pserver did not come up", culprit)
+        if missing and time.monotonic() - since > self.launch.rendezvous:
+            host, port = min(missing)
+            return Outcome(Phase.failed, f"nothing listens on {host}:{port}")
+        return None
+
+    def _culprit(self, failed: Iterable[Running]) -> Culprit | None:
+        return verdict.culprit(
+            verdict.End(
+                each.process.name, each.state.code or 0, each.ended_at, each.tail, each.state.why
+            )
+            for each in failed
+        )
+
+    def _blamed(self, culprit: Culprit) -> Culprit:
+        """With the last lines, now that all output has come."""
+        each = next(each for each in self.replicas if each.process.name == culprit.name)
+        return culprit._replace(lines=verdict.last_lines(each.tail))
+
+    # The end.
+
+    def _stop_all(self, outcome: Outcome) -> None:
+        """Ask, wait, kill; then whatever left its session."""
+        self.status = self.status._replace(phase=Phase.stopping)
+        self._save()
+        for each in self.replicas:
+            each.ask_to_end()
+        limit = time.monotonic() + self.launch.grace
+        while any(each.runs for each in self.replicas) and time.monotonic() < limit:
+            self._turn(_TICK)
+        for each in self.replicas:
+            each.kill()
+        while any(each.runs for each in self.replicas):
+            self._turn(_TICK)
+        for pid in tree.descendants(os.getpid()):
+            tree.kill(pid)
+        limit = time.monotonic() + _DRAIN_SECONDS
+        while any(each.output is not None for each in self.replicas) and time.monotonic() < limit:
+            self._turn(_TICK)
+        for each in self.replicas:
+            if each.output is not None:
+                self.selector.unregister(each.output)
+                each.close()
+        if outcome.phase is Phase.failed:
+            self.status = self.status._replace(phase=Phase.running)
+
+    def _finish(self, outcome: Outcome) -> None:
+        tree.kill_descendants()
+        for each in self.replicas:
+            each.log.close()
+        self.status = self.status._replace(
+            phase=outcome.phase, message=outcome.message, culprit=outcome.culprit, finished=now()
+        )
+        for _ in range(20):
+            if self._save():
+                return
+            time.sleep(0.5)
+        sys.stderr.write("paddlespec: the state cannot be written\n")
+
+    def _free_ports(self) -> None:
+        """Wait until the ports of the attempt before are free again."""
+        limit = time.monotonic() + _PORT_SECONDS
+        while network.taken(self.launch.processes) and time.monotonic() < limit:
+            self._turn(_TICK)
+
+    def _save(self) -> bool:
+        replicas: tuple[Replica, ...] = tuple(each.state for each in self.replicas)
+        lost = {each.process.name: each.log.lost for each in self.replicas if each.log.lost}
+        self.status = self.status._replace(replicas=replicas, lost=lost)
+        return state.write(self.folder, self.status)
+
+    def _listen_to_signals(self) -> None:
+        read, self._wakeup_write = os.pipe()
+        self._wakeup = read
+        for fd in (read, self._wakeup_write):
+            os.set_blocking(fd, False)
+        signal.set_wakeup_fd(self._wakeup_write, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGTERM, lambda *_: self._ask("killed"))
+        signal.signal(signal.SIGINT, lambda *_: self._ask("interrupted"))
+        self.selector.register(read, selectors.EVENT_READ, "wakeup")
+        if self.leash is not None:
+            self.selector.register(self.leash, selectors.EVENT_READ, "leash")
+
+    def _ask(self, why: str) -> None:
+        self.asked = self.asked or why
+
+
+def _raise_limit() -> tuple[int, int]:
+    """Allow a pipe and a log for each of many replicas; what the limits were."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, _MOST_FILES)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
+    return soft, hard
+
+
+def _duration(seconds: float) -> str:
+    whole = int(seconds)
+    for unit, length in (("d", 86_400), ("h", 3_600), ("m", 60)):
+        if whole >= length and whole % length == 0:
+            return f"{whole // length}{unit}"
+    return f"{whole}s" if seconds == whole else f"{seconds:.1f}s"
