@@ -18,6 +18,7 @@ class Process(NamedTuple):
 
     `listens` must be free before the run; `waits_for` must accept before this process starts.
     `memory` is a limit in bytes for the process with all its children, where it can be enforced.
+    `secret` names the variables whose values nobody may write down.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Process(NamedTuple):
     listens: tuple[Address, ...] = ()
     waits_for: tuple[Address, ...] = ()
     memory: int | None = None
+    secret: tuple[str, ...] = ()
 
 
 class Launch(NamedTuple):
@@ -70,4 +72,5 @@ def _process(data: dict[str, Any]) -> Process:
     addresses = {
         key: tuple((host, port) for host, port in data[key]) for key in ("listens", "waits_for")
     }
-    return Process(**{**data, "argv": tuple(data["argv"]), **addresses})
+    words = {key: tuple(data[key]) for key in ("argv", "secret")}
+    return Process(**{**data, **words, **addresses})
