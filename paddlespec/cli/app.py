@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from paddlespec.cli import cluster, compare, learn, options, write
+from paddlespec.cli import cluster, compare, learn, logs, options, write
 from paddlespec.cli.exits import Exit, Stop
 
 app = typer.Typer(
@@ -188,6 +188,7 @@ app.command()(compare.diff)
 app.command()(cluster.apply)
 app.command()(cluster.kill)
 app.command()(cluster.delete)
+app.command()(logs.logs)
 
 
 @app.command()

@@ -1,0 +1,161 @@
+"""The logs of a run on this machine: its files, followed while they grow, move and go away."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from paddlespec.local.log_files import identity, identity_of, later, opened, since, tail
+from paddlespec.logs.line import Splitter
+from paddlespec.logs.merge import Batch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import BinaryIO
+
+    from paddlespec.logs.line import Line, Source
+
+_BLOCK = 64 * 1024
+# So many looks in vain, and what stands without an end is shown: a prompt, or a progress bar.
+_STANDS = 4
+
+
+class Start(NamedTuple):
+    """Where to begin: the last *lines* that match, none older than *time*."""
+
+    lines: int | None = None
+    time: bytes | None = None
+    matches: Callable[[bytes], object] | None = None
+
+
+class LocalLogs:
+    """The logs of one run; satisfies `Logs`."""
+
+    def __init__(self, readers: Sequence[FileReader], is_over: Callable[[], bool]) -> None:
+        self._readers, self._is_over = readers, is_over
+
+    def readers(self) -> Sequence[FileReader]:
+        """All processes of the run: those that have not started yet have no file yet."""
+        return self._readers
+
+    def is_over(self) -> bool:
+        """Whether the supervisor said so, or is gone."""
+        return self._is_over()
+
+
+class FileReader:
+    """
+    The log of one process; satisfies `Reader`.
+
+    *tell* hears of lines that nobody can read any more. With *pieces*, a line that does not end is
+    shown as far as it goes.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        path: str,
+        tell: Callable[[str], None],
+        start: Start | None = None,
+        *,
+        pieces: bool = True,
+    ) -> None:
+        self.source = source
+        self._path, self._tell, self._pieces = path, tell, pieces
+        self._splitter = Splitter(source)
+        self._file: BinaryIO | None = None
+        self._in_vain = 0
+        self._begin(start or Start())
+
+    def read(self) -> Batch:
+        """The next lines; a file that was moved away is read to its end first."""
+        if self._file is None:
+            if not (files := opened(self._path)):
+                return Batch([], more=False)
+            self._take(files, files[0])
+        assert self._file is not None
+        if block := self._file.read(_BLOCK):
+            return self._split(block)
+        if os.fstat(self._file.fileno()).st_size < self._file.tell():
+            return self._again()
+        now = identity(self._path)
+        if now is not None and now != identity_of(self._file):
+            # What was written between the look at the end and the one at the name.
+            block = self._file.read(_BLOCK)
+            return self._split(block) if block else self._next()
+        self._in_vain += 1
+        if self._pieces and self._in_vain == _STANDS:
+            return Batch(self._splitter.piece(), more=False)
+        return Batch([], more=False)
+
+    def rest(self) -> list[Line]:
+        """What stands there without an end."""
+        return self._splitter.piece()
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _split(self, block: bytes) -> Batch:
+        self._in_vain = 0
+        lines = self._splitter.feed(block)
+        return Batch(lines, more=len(block) == _BLOCK or not lines)
+
+    def _ended(self) -> list[Line]:
+        """The line that nothing continues any more; no line reaches into the next file."""
+        return self._splitter.feed(b"\n") if self._splitter.is_partial else []
+
+    def _again(self) -> Batch:
+        """From the beginning of a file that became shorter."""
+        assert self._file is not None
+        self._tell(f"{self.source.label}: its log was cut off; lines may be missing here")
+        self._file.seek(0)
+        return Batch(self._ended(), more=True)
+
+    def _next(self) -> Batch:
+        """Go on to the file that came after this one."""
+        assert self._file is not None
+        lines = self._ended()
+        here = identity_of(self._file)
+        files = opened(self._path)
+        known = [identity_of(each) for each in files]
+        if here in known:
+            following = files[known.index(here) + 1 :]
+        else:
+            following = files
+            self._tell(
+                f"{self.source.label}: its log was rotated away meanwhile; lines may be missing here"
+            )
+        if following:
+            self._file.close()
+            self._take(files, following[0])
+        else:
+            _close(files)
+        return Batch(lines, more=bool(following))
+
+    def _begin(self, start: Start) -> None:
+        files = opened(self._path)
+        if not files or (start.lines is None and start.time is None):
+            _close(files)
+            return
+        places = []
+        if start.time is not None:
+            places.append(since(files, start.time))
+        if start.lines is not None:
+            places.append(tail(files, start.lines, start.matches))
+        place = later(files, places[0], places[-1])
+        self._take(files, place.file)
+        place.file.seek(place.offset)
+
+    def _take(self, files: list[BinaryIO], file: BinaryIO) -> None:
+        """Keep *file* open, and no other one."""
+        _close([each for each in files if each is not file])
+        file.seek(0)
+        self._file = file
+
+
+def _close(files: Sequence[BinaryIO]) -> None:
+    for each in files:
+        each.close()

@@ -1,0 +1,79 @@
+"""Logs, from where they are read to where they are shown."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Protocol
+
+from paddlespec.logs.merge import merged
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterable
+    from typing import BinaryIO
+
+    from paddlespec.logs.line import Line
+    from paddlespec.logs.merge import Logs
+
+_POLL_SECONDS = 0.1
+
+
+class Form(Protocol):
+    """How lines become bytes."""
+
+    def of(self, lines: Iterable[Line]) -> bytes:
+        """The bytes for *lines*."""
+
+    def end(self) -> bytes:
+        """What comes after the last line."""
+
+
+def show(
+    logs: Logs,
+    form: Form,
+    out: BinaryIO,
+    *,
+    follow: bool = False,
+    grep: re.Pattern[bytes] | None = None,
+) -> None:
+    """
+    Write *logs* to *out* as they come, those lines that match *grep*.
+
+    Raises `BrokenPipeError` when nobody reads *out* any more, also while nothing comes.
+    """
+    pause = Pause(out)
+    try:
+        for lines in merged(logs, follow=follow, wait=pause):
+            if grep is not None:
+                lines = [each for each in lines if grep.search(each.text)]
+            if lines:
+                out.write(form.of(lines))
+                out.flush()
+        out.write(form.end())
+        out.flush()
+    finally:
+        for each in logs.readers():
+            each.close()
+
+
+class Pause:
+    """Wait a little, unless the reader at the other end of a pipe has gone."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        import select
+
+        self._poll = None
+        if hasattr(select, "poll"):
+            try:
+                descriptor = out.fileno()
+            except (OSError, ValueError):
+                return  # no stream of the system: nobody can go
+            self._poll = select.poll()
+            self._poll.register(descriptor, 0)
+            self._gone = select.POLLERR | select.POLLHUP
+
+    def __call__(self) -> None:
+        if self._poll is None:
+            time.sleep(_POLL_SECONDS)
+        elif any(events & self._gone for _, events in self._poll.poll(_POLL_SECONDS * 1000)):
+            raise BrokenPipeError
