@@ -1,0 +1,212 @@
+"""This machine as a backend."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from paddlespec import diff
+from paddlespec.backend import (
+    Contents,
+    Event,
+    JobFailed,
+    NotFound,
+    OperationFailed,
+    Progress,
+    Run,
+    TimeRanOut,
+    Until,
+)
+from paddlespec.diagnostic import did_you_mean
+from paddlespec.diff import Row
+from paddlespec.history import State
+from paddlespec.lifecycle import said
+from paddlespec.local import look
+from paddlespec.local.apply import Apply
+from paddlespec.local.folder import DEFAULT_NAMESPACE, JobFolder, jobs
+from paddlespec.local.processes import now
+from paddlespec.local.state import Phase, is_alive
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from paddlespec.backend import Consent, Mode, Work
+    from paddlespec.local.prepare import Options
+    from paddlespec.local.state import Status
+    from paddlespec.manifest import Manifest
+
+_TICK = 0.1
+
+
+class Attached(NamedTuple):
+    """A run that ends with this command unless it is released."""
+
+    folder: str
+    leash: int
+
+
+class Engine:
+    """
+    The operations on this machine.
+
+    `attached`: runs that are started end with this command, unless its time runs out.
+    """
+
+    def __init__(
+        self,
+        namespace: str | None,
+        options: Options | None = None,
+        *,
+        attached: bool = False,
+        environment: Mapping[str, str] = os.environ,
+    ) -> None:
+        self.namespace = namespace or DEFAULT_NAMESPACE
+        self.options, self.attached, self.environment = options, attached, environment
+        self.sent: list[Manifest] = []
+        self._deadline: float | None = None
+        self._leashes: list[Attached] = []
+
+    def until(self, deadline: float | None) -> None:
+        """From now on, give up when the monotonic clock shows *deadline*."""
+        self._deadline = deadline
+
+    def pause(self, seconds: float) -> None:
+        """Wait a moment; raises `TimeRanOut` at the deadline, and lets runs go on then."""
+        left = seconds if self._deadline is None else self._deadline - time.monotonic()
+        if left <= 0:
+            self._release()
+            raise TimeRanOut("time ran out")
+        time.sleep(min(seconds, left))
+
+    def close(self) -> None:
+        """End the runs that end with this command, and wait for that."""
+        for each in self._leashes:
+            os.close(each.leash)
+        for each in self._leashes:
+            while is_alive(each.folder):
+                time.sleep(_TICK)
+        self._leashes.clear()
+
+    def compare(self, work: Work) -> list[Row]:
+        """What an apply would change in comparison with the run that is there."""
+        folder = self._folder(work.name)
+        last = folder.history().ran
+        there = last is not None and last.state in (State.running, State.succeeded, State.failed)
+        before = folder.manifests(last.number) if last is not None and there else []
+        return [Row(each) for each in diff.diff(before, work.manifests)]
+
+    def apply(self, work: Work, mode: Mode, tell: Callable[[Event], None], consent: Consent) -> Run:
+        """Make it so; what is already so is not disturbed."""
+        self.sent = work.manifests
+        apply = Apply(
+            self._folder(work.name),
+            work,
+            mode,
+            tell,
+            consent,
+            options=self.options,
+            attached=self.attached,
+            pause=self.pause,
+        )
+        run = apply()
+        if apply.leash is not None:
+            self._leashes.append(Attached(apply.run_folder, apply.leash))
+        return run
+
+    def look(self, run: Run, until: Until) -> Progress:
+        """How far *run* is on its way."""
+        name = run.work.name
+        folder = self._folder(name)
+        record = next((each for each in folder.history().runs if each.uid == run.uid), None)
+        status = folder.status(record.number) if record else None
+        if record is None or (status is None and not record.is_over):
+            raise OperationFailed(f"{name} is gone: somebody deleted it")
+        if status is None or record.state in (State.killed, State.replaced):
+            return _outcome(name, record.state)
+        return look.progress(status, until)
+
+    def contents(self, name: str, *, claims: bool) -> Contents:  # noqa: ARG002
+        """What there is of the job *name*."""
+        folder = self._folder(name)
+        if not folder.exists:
+            known = sorted(each.name for each in jobs(self.environment))
+            raise NotFound(
+                f"{name} has not run on this machine in namespace {self.namespace}",
+                did_you_mean(name, known),
+            )
+        found = self._latest(folder)
+        if found is None or found.phase.is_over:
+            return Contents(0, {}, None)
+        running: dict[str, int] = {}
+        for each in found.replicas:
+            if each.step.value == "running":
+                running[each.role] = running.get(each.role, 0) + 1
+        return Contents(len(found.replicas), running, found.started)
+
+    def remove(self, name: str, tell: Callable[[Event], None], *, claims: bool) -> None:
+        """Stop a job; with *claims* forget it, its logs and its history too."""
+        folder = self._folder(name)
+        with folder.locked(lambda: self.pause(_TICK)):
+            history = folder.history()
+            status = self._latest(folder)
+            if status is not None and not status.phase.is_over:
+                folder.change(lambda each: each.end(status.uid, State.killed, now()))
+                stop(status)
+                for each in status.replicas:
+                    if each.step.value != "ended":
+                        tell(Event("stopped", f"Process/{each.name}"))
+            elif not claims:
+                last = history.ran
+                over = f"run {last.number} {said(last.state)}" if last else "it never ran"
+                tell(Event(f"nothing of {name} runs: {over}"))
+            if claims:
+                folder.mark_deleted()
+                tell(Event("deleted", f"Rehearsal/{name}"))
+
+    def remaining(self, name: str, *, claims: bool) -> Progress:
+        """Whether anything is left of it."""
+        folder = self._folder(name)
+        alive = folder.alive()
+        if alive:
+            status = folder.status(alive[-1])
+            running = sum(each.step.value == "running" for each in status.replicas) if status else 0
+            return Progress(False, True, f"waiting for {running} processes to end")
+        if claims:
+            with folder.locked(lambda: self.pause(_TICK)):
+                folder.remove_if_deleted()
+        return Progress(True, True, "nothing is left")
+
+    def _folder(self, name: str) -> JobFolder:
+        return JobFolder(self.namespace, name, self.environment)
+
+    def _latest(self, folder: JobFolder) -> Status | None:
+        last = folder.history().ran
+        return folder.status(last.number) if last is not None else None
+
+    def _release(self) -> None:
+        """Let attached runs go on without this command."""
+        for each in self._leashes:
+            with contextlib.suppress(OSError):
+                os.write(each.leash, b"go on")
+            os.close(each.leash)
+        self._leashes.clear()
+
+
+def stop(status: Status) -> None:
+    """Ask the supervisor of a run that is alive to end it."""
+    if status.pid is not None and status.phase in (Phase.running, Phase.stopping):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(status.pid, signal.SIGTERM)
+
+
+def _outcome(name: str, state: State) -> Progress:
+    """How a run ended of which nothing is left to look at."""
+    if state is State.succeeded:
+        return Progress(True, True, "complete")
+    told = f"{name} {said(state)}"
+    if state is State.failed:
+        raise JobFailed(told)
+    raise OperationFailed(told, "to run it again: paddlespec apply --rerun")
