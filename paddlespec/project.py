@@ -40,6 +40,16 @@ class Project(NamedTuple):
         own = self.document.at(("datacenter",))
         return datacenter or (own if isinstance(own, str) else None)
 
+    def local_claims(self, datacenter: str | None) -> dict[str, str]:
+        """The claims of *datacenter* that folders of one's own machine stand in for, and which."""
+        storages = self.datacenters.get(datacenter or "", {}).get("storages") or {}
+        folder = os.path.dirname(os.path.abspath(self.path))
+        return {
+            each["claim"]: os.path.normpath(os.path.join(folder, os.path.expanduser(each["local"])))
+            for each in storages.values()
+            if isinstance(each, dict) and each.get("claim") and each.get("local")
+        }
+
     def layers(self, datacenter: str | None) -> list[Document]:
         """The defaults and the datacenter's values, lowest first, as layers of a whole spec."""
         found = []

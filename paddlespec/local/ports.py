@@ -15,7 +15,7 @@ EVERYWHERE = "0.0.0.0"  # noqa: S104 - what some servers of Paddle bind
 # Below what the kernel gives away by itself and what Paddle's launcher draws from.
 _RANGE = (20_000, 32_000)
 # A run that was prepared listens within this time, or never.
-_CLAIM_SECONDS = 120
+_CLAIM_SECONDS = 60
 
 
 def is_free(host: str, port: int) -> bool:

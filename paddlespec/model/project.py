@@ -17,6 +17,12 @@ class Storage(Model):
     )
     url: Text | None = Field(None, description="URL of an object store.", examples=["s3://ads"])
     read_only: bool = Field(False, description="Nothing is written to it.", examples=[True])
+    local: Text | None = Field(
+        None,
+        description="Folder of one's own machine that stands in for it on the target local; "
+        "relative to the project file.",
+        examples=["./data"],
+    )
 
 
 class Datacenter(Model):
