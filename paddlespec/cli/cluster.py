@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from paddlespec.cli import options
+from paddlespec.cli import local, options
 from paddlespec.cli.exits import Exit, Stop, worst
 
 if TYPE_CHECKING:
@@ -60,6 +60,10 @@ def apply(
         bool, typer.Option("--rerun", help="Run a finished job again, changed or not.")
     ] = False,
     timeout: options.Timeout = None,
+    scale: local.Scale = None,
+    mount: local.Mount = None,
+    python: local.Python = None,
+    cpu_only: local.CpuOnly = False,
     templates: options.TemplatesFolder = None,
     preview: Annotated[
         bool, typer.Option("--preview", help="Show what runs first; with --yes go on at once.")
@@ -69,15 +73,17 @@ def apply(
     quiet: options.Quiet = False,
 ) -> int:
     """
-    Make jobs run on a cluster; what already runs is not disturbed.
+    Make jobs run; what already runs is not disturbed.
 
-    The cluster is the one that kubectl would use. Exits with 4 when the job itself fails while
-    waiting, with 5 when time runs out.
+    The cluster is the one that kubectl would use; with --target local, jobs run as processes of
+    this machine, and with --wait complete Ctrl-C stops them. Exits with 4 when the job itself
+    fails while waiting, with 5 when time runs out.
 
     \b
     paddlespec apply paddlejob.yaml
     paddlespec apply jobs/ --dry-run server
     paddlespec apply paddlejob.yaml --wait complete --timeout 2h
+    paddlespec apply paddlejob.yaml --target local --scale trainers=2 --wait complete
     """
     from paddlespec.backend import Consent, Mode, Until
     from paddlespec.cli.build import build_all
@@ -89,18 +95,24 @@ def apply(
     mode = Mode(_one_of("--dry-run", dry_run, [each.value for each in Mode]))
     until = Until(_one_of("--wait", wait, [each.value for each in Until]))
     deadline = deadline_of(timeout)
-    chosen = choices(overlay, profile, update, target, datacenter)
+    updates = [*(update or ()), *local.scaled(scale)]
+    chosen = choices(overlay, profile, updates, target, datacenter)
     wanted = given(paths, file)
     jobs = load_valid(wanted, Files(), chosen, quiet=quiet, no_color=no_color)
     check_places(jobs, namespace)
+    here = local.Here(mount, python, cpu_only, attached=until is Until.complete)
+    local.check(jobs, here, scale)
     built = build_all(jobs, templates)
     if preview and not _previewed(wanted, chosen, templates, yes=yes, no_color=no_color):
         return Exit.done
-    with Engines(kubeconfig, context, namespace, deadline) as engines:
+    with Engines(kubeconfig, context, namespace, deadline, here) as engines:
         asked = Consent(replace=replace, rerun=rerun)
         runs, codes = apply_all(built, engines, mode, asked)
         if mode is Mode.none and until is not Until.created:
-            codes += wait_for_all(runs, until, quiet=quiet)
+            with local.showing_logs(runs, until, no_color=no_color):
+                codes += wait_for_all(runs, until, quiet=quiet)
+        if mode is Mode.none and not quiet:
+            local.tell_next(runs, until)
     return worst(codes)
 
 
@@ -110,6 +122,7 @@ def kill(
     overlay: options.Overlay = None,
     profile: options.Profile = None,
     update: options.Update = None,
+    target: local.Where = None,
     datacenter: options.Datacenter = None,
     context: options.Context = None,
     namespace: options.Namespace = None,
@@ -123,7 +136,8 @@ def kill(
     """
     Stop jobs and remove their objects; claims that were created with a job stay.
 
-    Waits until no pod of the job is left, in any role.
+    Waits until no pod of the job is left, in any role. A bare name means the rehearsal on this
+    machine while that runs, or where there is no cluster to ask; --target says which.
 
     \b
     paddlespec kill word2vec
@@ -132,7 +146,7 @@ def kill(
     from paddlespec.cli.ending import Removal, remove_all
     from paddlespec.cli.places import Engines, deadline_of, meant
 
-    chosen = _layers(overlay, profile, update, datacenter)
+    chosen = _layers(overlay, profile, update, target, datacenter)
     removal = Removal(claims=rm, ignore_absent=False, no_wait=no_wait, yes=yes, quiet=quiet)
     jobs = meant(names, file, chosen, namespace)
     with Engines(kubeconfig, context, namespace, deadline_of(timeout)) as engines:
@@ -145,6 +159,7 @@ def delete(
     overlay: options.Overlay = None,
     profile: options.Profile = None,
     update: options.Update = None,
+    target: local.Where = None,
     datacenter: options.Datacenter = None,
     context: options.Context = None,
     namespace: options.Namespace = None,
@@ -160,7 +175,8 @@ def delete(
     """
     Stop jobs and remove everything of theirs, the claims that were created with them included.
 
-    Waits until no pod of the job is left, in any role.
+    Waits until no pod of the job is left, in any role. A bare name means the rehearsal on this
+    machine while that runs, or where there is no cluster to ask; --target says which.
 
     \b
     paddlespec delete word2vec
@@ -169,7 +185,7 @@ def delete(
     from paddlespec.cli.ending import Removal, remove_all
     from paddlespec.cli.places import Engines, deadline_of, meant
 
-    chosen = _layers(overlay, profile, update, datacenter)
+    chosen = _layers(overlay, profile, update, target, datacenter)
     removal = Removal(
         claims=True, ignore_absent=ignore_not_found, no_wait=no_wait, yes=yes, quiet=quiet
     )
@@ -199,11 +215,12 @@ def _layers(
     overlay: list[str] | None,
     profile: str | None,
     update: list[str] | None,
+    target: str | None,
     datacenter: str | None,
 ) -> Choices:
     from paddlespec.cli.session import choices
 
-    return choices(overlay, profile, update, None, datacenter)
+    return choices(overlay, profile, update, target, datacenter)
 
 
 def _one_of(option: str, value: str, known: Sequence[str]) -> str:

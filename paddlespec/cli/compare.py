@@ -106,20 +106,21 @@ def _with_cluster(
 ) -> Iterator[Comparison]:
     """Each job against the cluster; one that fails does not stop the others."""
     from paddlespec.backend import OperationFailed, Work
-    from paddlespec.cli.places import context_of
+    from paddlespec.cli.places import LOCAL
     from paddlespec.cli.tell import failed
     from paddlespec.diff import Comparison
 
     for each in built:
         metadata = each.loaded.job.metadata
         try:
-            engine = engines.at(context_of(each.loaded))
+            engine = engines.of(each.loaded)
             rows = engine.compare(Work(metadata.name, each.manifests))
         except OperationFailed as error:
             codes.append(failed(metadata.name, error))
             continue
         place = metadata.namespace or engine.namespace
-        yield Comparison(metadata.name, place, "the cluster", rows)
+        where = "this machine" if each.loaded.target == LOCAL else "the cluster"
+        yield Comparison(metadata.name, place, where, rows)
 
 
 def _offline(

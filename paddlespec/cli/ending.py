@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from paddlespec.backend import Contents
-    from paddlespec.cli.places import Engines, Meant
-    from paddlespec.cluster.engine import Engine
+    from paddlespec.cli.places import Engine, Engines, Meant
 
 _POLL_SECONDS = 0.5
 
@@ -36,7 +35,7 @@ def remove_all(meant: Sequence[Meant], engines: Engines, removal: Removal) -> in
     pending: list[tuple[str, Engine]] = []
     for each in meant:
         try:
-            engine = engines.at(each.context, each.namespace)
+            engine = engines.meant(each)
             found = engine.contents(each.name, claims=removal.claims)
             if not _confirmed(each.name, found, removal):
                 note(f"{each.name} stays as it is")

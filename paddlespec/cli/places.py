@@ -13,9 +13,14 @@ from paddlespec.cli.exits import Exit, Stop
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from paddlespec.cluster.engine import Engine
+    from paddlespec.cli.local import Here
+    from paddlespec.cluster.engine import Engine as ClusterEngine
+    from paddlespec.local.engine import Engine as LocalEngine
     from paddlespec.pipeline import Choices, Loaded
 
+    Engine = ClusterEngine | LocalEngine
+
+LOCAL = "local"
 _DURATION = re.compile(r"([0-9]+[dhms])+\Z")
 
 
@@ -28,10 +33,11 @@ class Engines:
         context: str | None,
         namespace: str | None,
         deadline: float | None,
+        here: Here | None = None,
     ) -> None:
         self.kubeconfig, self.context, self.namespace = kubeconfig, context, namespace
-        self.deadline = deadline
-        self._open: dict[tuple[str | None, str | None], Engine] = {}
+        self.deadline, self.here = deadline, here
+        self._open: dict[tuple[str | None, str | None, str], Engine] = {}
 
     def __enter__(self) -> Engines:
         # State in the cluster is consistent at every moment: all that is left to do at the end
@@ -43,16 +49,49 @@ class Engines:
         for each in self._open.values():
             each.close()
 
+    def of(self, loaded: Loaded) -> Engine:
+        """The engine that runs a job: this machine, or the cluster of its datacenter."""
+        if loaded.target == LOCAL:
+            return self.local(loaded.job.metadata.namespace, loaded)
+        return self.at(context_of(loaded))
+
+    def meant(self, job: Meant) -> Engine:
+        """The engine for a job that a command names."""
+        if self._is_local(job):
+            return self.local(job.namespace)
+        return self.at(job.context, job.namespace)
+
     def at(self, preferred: str | None, namespace: str | None = None) -> Engine:
         """The engine for a datacenter's context and a job's namespace."""
         from paddlespec.cluster.engine import open_engine
 
-        key = (None if self.context else preferred, namespace)
+        key = (None if self.context else preferred, namespace, "")
         if key not in self._open:
             engine = open_engine(self.kubeconfig, self.context, self.namespace or namespace, key[0])
             engine.until(self.deadline)
             self._open[key] = engine
         return self._open[key]
+
+    def local(self, namespace: str | None, loaded: Loaded | None = None) -> Engine:
+        """The engine of this machine; a datacenter may say where its mounts are here."""
+        from paddlespec.cli.local import open_local
+
+        key = (None, self.namespace or namespace, f"{LOCAL} {loaded.datacenter if loaded else ''}")
+        if key not in self._open:
+            engine = open_local(key[1], self.here, loaded)
+            engine.until(self.deadline)
+            self._open[key] = engine
+        return self._open[key]
+
+    def _is_local(self, job: Meant) -> bool:
+        """Whether a job is the rehearsal: its target says so, or for a bare name what runs here."""
+        if job.target is not None:
+            return job.target == LOCAL
+        if self.context or self.kubeconfig:
+            return False
+        from paddlespec.cli.local import is_here
+
+        return is_here(job.name, self.namespace or job.namespace)
 
 
 def _terminated(*_: object) -> None:
@@ -65,6 +104,7 @@ class Meant(NamedTuple):
     name: str
     namespace: str | None = None
     context: str | None = None
+    target: str | None = None
 
 
 def meant(
@@ -74,7 +114,7 @@ def meant(
     namespace: str | None,
 ) -> list[Meant]:
     """The jobs that are named; a spec need not be valid to say which job it is."""
-    found = [Meant(each) for each in names or () if not _is_path(each)]
+    found = [Meant(each, target=chosen.target) for each in names or () if not _is_path(each)]
     paths = [*(each for each in names or () if _is_path(each)), *(file or ())]
     found += _of_specs(paths, chosen, namespace)
     if not found:
@@ -96,7 +136,8 @@ def _of_specs(paths: list[str], chosen: Choices, namespace: str | None) -> Itera
             if not isinstance(name, str):
                 raise Stop(Exit.usage, f"{path} names no job", "metadata.name is missing")
             check_places([each], namespace)
-            yield Meant(name, getattr(each.job.metadata, "namespace", None), context_of(each))
+            own = getattr(each.job.metadata, "namespace", None)
+            yield Meant(name, own, context_of(each), each.target)
     if faults:
         raise Stop(Exit.usage, str(faults[0]))
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from paddlespec.cli.places import context_of
 from paddlespec.cli.tell import Lines, failed, noted, told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from paddlespec.backend import Consent, Mode, Run, Until
-    from paddlespec.cli.places import Engines
-    from paddlespec.cluster.engine import Engine
+    from paddlespec.cli.places import Engine, Engines
     from paddlespec.pipeline import Built
 
 _POLL_SECONDS = 1.0
@@ -40,7 +38,7 @@ def apply_all(
     for each in built:
         name = each.loaded.job.metadata.name
         try:
-            engine = engines.at(context_of(each.loaded))
+            engine = engines.of(each.loaded)
             telling = noted if mode is Mode.client else told
             consent = asked._replace(policy=each.loaded.job.spec.policy.when_changed)
             run = engine.apply(work_of(each), mode, telling, consent)

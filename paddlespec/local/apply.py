@@ -11,7 +11,6 @@ import json
 import os
 import shutil
 import time
-import uuid
 from typing import TYPE_CHECKING
 
 from paddlespec.backend import Event, Mode, OperationFailed, Run
@@ -171,8 +170,7 @@ class Apply:
     def _prepared(self, folder: str) -> Launch:
         from paddlespec.local.prepare import Options, prepare
 
-        launch = prepare(self.work, self.options or Options(), folder)
-        return launch._replace(job=self.work.name, uid=str(uuid.uuid4()))
+        return prepare(self.work, self.options or Options(environment=os.environ), folder)
 
     def _end(self, last: RunRecord) -> None:
         """End an earlier run, and wait until nothing of it is left."""

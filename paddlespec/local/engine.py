@@ -52,7 +52,8 @@ class Engine:
     """
     The operations on this machine.
 
-    `attached`: runs that are started end with this command, unless its time runs out.
+    `attached`: runs that are started end with this command, unless its time runs out. `shown`: what
+    to wait for, by run, before its end is told.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class Engine:
         self.options, self.attached, self.environment = options, attached, environment
         self.sent: list[Manifest] = []
         self._deadline: float | None = None
+        self.shown: dict[str, Callable[[], None]] = {}
         self._leashes: list[Attached] = []
 
     def until(self, deadline: float | None) -> None:
@@ -126,7 +128,14 @@ class Engine:
             raise OperationFailed(f"{name} is gone: somebody deleted it")
         if status is None or record.state in (State.killed, State.replaced):
             return _outcome(name, record.state)
+        if status.phase.is_over and run.uid in self.shown:
+            self.shown.pop(run.uid)()  # its last words come before its verdict
         return look.progress(status, until)
+
+    def is_running(self, run: Run) -> bool:
+        """Whether *run* goes on."""
+        status = self._latest(self._folder(run.work.name))
+        return status is not None and status.uid == run.uid and not status.phase.is_over
 
     def contents(self, name: str, *, claims: bool) -> Contents:  # noqa: ARG002
         """What there is of the job *name*."""
@@ -176,7 +185,7 @@ class Engine:
             return Progress(False, True, f"waiting for {running} processes to end")
         if claims:
             with folder.locked(lambda: self.pause(_TICK)):
-                folder.remove_if_deleted()
+                folder.remove_if_empty()
         return Progress(True, True, "nothing is left")
 
     def _folder(self, name: str) -> JobFolder:

@@ -153,9 +153,9 @@ class JobFolder:
         """Whether it was deleted while something of it runs."""
         return self._is_deleted() and bool(self.alive())
 
-    def remove_if_deleted(self) -> None:
-        """Remove the folder of a job that was deleted; only under the lock."""
-        if self._is_deleted() and not self.alive():
+    def remove_if_empty(self) -> None:
+        """Remove the folder of a job that knows of no run; only under the lock."""
+        if not os.path.exists(os.path.join(self.path, "runs.json")) and not self.alive():
             shutil.rmtree(self.path, ignore_errors=True)
 
     def forget_old_runs(self) -> None:

@@ -55,9 +55,10 @@ def _role(status: Status, role: str) -> str:
     running = sum(each.step is Step.running and each.ready for each in own)
     ended = sum(each.step is Step.ended for each in own)
     over = f", {ended} ended" if ended else ""
-    return f"{role} {running}/{len(own)} running{over}{_hindered(own)}"
+    hindered = "" if role == "pservers" else _hindered(own)
+    return f"{role} {running}/{len(own)} running{over}{hindered}"
 
 
 def _hindered(own: list[Replica]) -> str:
     waiting = sum(each.step is Step.waiting for each in own)
-    return f" ({waiting} wait for pservers)" if waiting else ""
+    return f" ({waiting} waiting for pservers)" if waiting else ""
