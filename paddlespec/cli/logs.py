@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -100,7 +99,7 @@ def logs(
     if others:
         raise Stop(Exit.usage, f"{name} holds several jobs", "name one of them")
     space = namespace or job.namespace
-    found = log_places.run_of(log_places.root(os.environ), job.name, space, run, int(previous))
+    found = log_places.run_of(job.name, space, run, int(previous))
     replicas = _selected(log_places.sources(found), job.name, role, index)
 
     def tell(text: str) -> None:

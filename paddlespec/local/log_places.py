@@ -7,42 +7,40 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from paddlespec.backend import NotFound, OperationFailed
 from paddlespec.diagnostic import nearest
-from paddlespec.local import launch, state
+from paddlespec.local import state
+from paddlespec.local.folder import DEFAULT_NAMESPACE, JobFolder, jobs
 from paddlespec.local.log_reader import FileReader, LocalLogs, Start
 from paddlespec.logs.line import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-_DEFAULT = "default"
+    from collections.abc import Callable, Sequence
 
 
 class LocalRun(NamedTuple):
     """One run of a job on this machine."""
 
-    job: str
-    namespace: str
+    place: JobFolder
     number: int
-    folder: str
+
+    @property
+    def job(self) -> str:
+        """The name of the job."""
+        return self.place.name
+
+    @property
+    def folder(self) -> str:
+        """Everything of the run."""
+        return self.place.run(self.number)
 
 
-def root(environment: Mapping[str, str]) -> str:
-    """The folder of everything that ran here, by namespace and job."""
-    home = environment.get("XDG_STATE_HOME") or ""
-    if not os.path.isabs(home):  # as the XDG specification says of others
-        home = os.path.join(os.path.expanduser("~"), ".local", "state")
-    return os.path.join(home, "paddlespec", "local")
-
-
-def run_of(where: str, job: str, namespace: str | None, number: int | None, back: int) -> LocalRun:
+def run_of(job: str, namespace: str | None, number: int | None, back: int) -> LocalRun:
     """
     The run *number* of *job* or its latest one, or the one that is *back* runs before that.
 
     Raises `NotFound`.
     """
-    space = _namespace(where, job, namespace)
-    folder = os.path.join(where, space, job, "runs")
-    known = sorted(int(each) for each in _names(folder) if each.isdecimal())
+    place = _place(job, namespace)
+    known = _started(place)
     if not known:
         raise NotFound(f"{job} has not run on this machine")
     wanted = known[-1] if number is None else number
@@ -53,20 +51,18 @@ def run_of(where: str, job: str, namespace: str | None, number: int | None, back
         wanted = earlier[-back]
     if wanted not in known:
         raise NotFound(f"{job} has no run {wanted} on this machine", _listed(known))
-    return LocalRun(job, space, wanted, os.path.join(folder, str(wanted)))
+    return LocalRun(place, wanted)
 
 
 def sources(run: LocalRun) -> list[Source]:
     """The replicas of *run*, trainers first."""
-    try:
-        with open(os.path.join(run.folder, "launch.json"), encoding="utf-8") as file:
-            found = launch.parse(file.read()).processes
-    except (OSError, ValueError, KeyError, TypeError):
+    found = run.place.launch(run.number)
+    if found is None:
         raise OperationFailed(
             f"run {run.number} of {run.job} cannot be read",
             f"expected its processes in {os.path.join(run.folder, 'launch.json')}",
-        ) from None
-    listed = [Source(each.role, each.replica, each.name) for each in found]
+        )
+    listed = [Source(each.role, each.replica, each.name) for each in found.processes]
     return sorted(listed, key=lambda each: (each.role != "trainers", each.role, each.replica))
 
 
@@ -108,32 +104,35 @@ def verdict(run: LocalRun) -> str | None:
     return f"{told} failed; {found.culprit.name} was the first: {found.culprit.ending}"
 
 
-def _namespace(where: str, job: str, namespace: str | None) -> str:
-    """Where *job* is: the namespace that is named, the usual one, or the only one that has it."""
-    spaces = [namespace] if namespace else _names(where)
-    having = [each for each in spaces if job in _names(os.path.join(where, each))]
-    if _DEFAULT in having or len(having) == 1:
-        return _DEFAULT if _DEFAULT in having else having[0]
+def _place(job: str, namespace: str | None) -> JobFolder:
+    """The folder of *job*: in the namespace that is named, the usual one, or the only one."""
+    known = [each for each in jobs() if namespace in (None, each.namespace)]
+    having = [each for each in known if each.name == job]
+    usual = [each for each in having if each.namespace == DEFAULT_NAMESPACE]
+    if usual or len(having) == 1:
+        return (usual or having)[0]
     if having:
+        spaces = ", ".join(each.namespace for each in having)
         raise OperationFailed(
-            f"{job} has run in several namespaces: {', '.join(having)}", "name one: --namespace"
+            f"{job} has run in several namespaces: {spaces}", "name one: --namespace"
         )
-    known = [name for each in spaces for name in _names(os.path.join(where, each))]
-    close = nearest(job, known)
+    close = nearest(job, [each.name for each in known])
     inside = f" in namespace {namespace}" if namespace else ""
+    elsewhere = f"on a cluster: kubectl logs --prefix -l paddlespec.io/job={job}"
     raise NotFound(
         f"{job} has not run on this machine{inside}",
-        f'did you mean "{close}"?'
-        if close
-        else f"on a cluster: kubectl logs --prefix -l paddlespec.io/job={job}",
+        f'did you mean "{close}"?' if close else elsewhere,
     )
 
 
-def _names(folder: str) -> list[str]:
+def _started(place: JobFolder) -> list[int]:
+    """The runs that came as far as to start."""
+    runs = os.path.join(place.path, "runs")
     try:
-        return sorted(os.listdir(folder))
-    except (FileNotFoundError, NotADirectoryError):
+        numbers = sorted(int(each) for each in os.listdir(runs) if each.isdecimal())
+    except FileNotFoundError:
         return []
+    return [each for each in numbers if os.path.exists(f"{place.run(each)}/launch.json")]
 
 
 def _listed(known: Sequence[int]) -> str:
