@@ -129,6 +129,7 @@ class Apply:
             return Run(self.work, self.namespace, last.uid, last.state)
         if parts.owner is not None and readiness.job(live).done:
             self.start.put(parts.owner, live)
+            self.start.tell_left()
         return Run(self.work, self.namespace, live["metadata"]["uid"])
 
     def _anew(self, parts: Parts, live: Manifest | None) -> Run:

@@ -236,10 +236,12 @@ class Client:
         except ValueError:
             found = None
         if not isinstance(found, dict):
-            raise OperationFailed(
-                f"what answers at {self.host} is no API server", "a proxy or a login page?"
-            )
+            raise self._no_server()
         return found
+
+    def _no_server(self) -> OperationFailed:
+        told = f"what answers at {self.host} is no API server"
+        return OperationFailed(told, "a proxy or a login page?")
 
     def _send(
         self,
@@ -269,6 +271,8 @@ class Client:
                 self._has_answered = True
                 if 200 <= status < 300:
                     return answer
+                if status in (405, 501) and not answer.lstrip().startswith(b"{"):
+                    raise self._no_server()
                 found: Refusal = refusal(request, status, answer)
                 trouble, passes = Refused(found), found.may_pass
             pauses = _PAUSES if self._has_answered else _PAUSES_AT_FIRST

@@ -79,16 +79,18 @@ class Lock:
                 return
             spec = live.get("spec") or {}
             holder = str(spec.get("holderIdentity") or "")
+            if holder == self.holder:
+                # The answer to an earlier request of ours was lost.
+                self.live = live
+                return
             state = (holder, spec.get("renewTime"), live["metadata"]["resourceVersion"])
             if state != seen:
                 seen, since = state, time.monotonic()
             duration = float(spec.get("leaseDurationSeconds") or self.seconds)
             stale = time.monotonic() - since >= duration
-            if holder in ("", self.holder) or stale or self.force:
-                if self._take(live):
-                    return
-                continue
-            if not told:
+            if (not holder or stale or self.force) and self._take(live):
+                return
+            if holder and not told:
                 told = True
                 self.tell(Event(f"waiting: {self.job} is being written by {_shown(holder)}"))
             if time.monotonic() - started >= max(_PATIENCE_SECONDS, 2 * duration):

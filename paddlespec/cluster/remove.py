@@ -1,4 +1,8 @@
-"""The end of a job: every object that carries its label, and the wait for its pods."""
+"""
+The end of a job: every object that carries its label, and the wait for its pods.
+
+That it was killed is recorded before anything goes, so that no apply revives what is half gone.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,15 @@ from typing import TYPE_CHECKING
 
 from paddlespec.backend import Contents, Event, NotFound, Progress
 from paddlespec.cluster import readiness
+from paddlespec.cluster.inventory import INVENTORY_LABEL, Inventory, now
 from paddlespec.cluster.kinds import MANAGED, POD_GROUP
+from paddlespec.cluster.lock import Lock
+from paddlespec.cluster.past import settled
 from paddlespec.cluster.refusal import Refused
 from paddlespec.cluster.wanted import is_owner
 from paddlespec.diagnostic import did_you_mean
+from paddlespec.history import History, State
+from paddlespec.lifecycle import said
 from paddlespec.manifest import JOB_LABEL, identity, role
 
 if TYPE_CHECKING:
@@ -26,7 +35,12 @@ def contents(client: Client, name: str, *, claims: bool = False) -> Contents:
     found = _objects(client, name, claims=claims)
     pods = client.find("v1", "Pod", client.namespace, f"{JOB_LABEL}={name}")
     if not found and not pods:
-        raise _unknown(client, name)
+        inventory = Inventory(client, client.namespace, name)
+        history = inventory.read()
+        if inventory.live is None:
+            raise _unknown(client, name)
+        if not claims:
+            raise _over(name, history)
     replicas: dict[str, int] = {}
     for each in pods:
         if not readiness.pod(each).message.startswith("ended"):
@@ -39,10 +53,23 @@ def contents(client: Client, name: str, *, claims: bool = False) -> Contents:
 def remove(
     client: Client, name: str, tell: Callable[[Event], None], *, claims: bool = False
 ) -> None:
-    """Delete exactly the objects that are there now; what they own goes with them."""
-    for each in _objects(client, name, claims=claims):
-        client.delete(identity(each), each["metadata"]["uid"])
-        tell(Event("deleted", str(identity(each))))
+    """
+    Delete exactly the objects that are there now; what they own goes with them.
+
+    With the claims goes the history, last.
+    """
+    with Lock(client, client.namespace, name, tell):
+        inventory = Inventory(client, client.namespace, name)
+        inventory.read()
+        found = _objects(client, name, claims=claims)
+        owner = next((each for each in found if is_owner(each)), None)
+        if owner is not None:
+            inventory.write(lambda history: _killed(settled(history, owner), owner))
+        for each in found:
+            client.delete(identity(each), each["metadata"]["uid"])
+            tell(Event("deleted", str(identity(each))))
+        if claims:
+            inventory.delete()
 
 
 def remaining(client: Client, name: str, *, claims: bool = False) -> Progress:
@@ -69,12 +96,26 @@ def _objects(client: Client, name: str, *, claims: bool) -> list[Manifest]:
     return sorted(found, key=lambda each: not is_owner(each))
 
 
+def _killed(history: History, owner: Manifest) -> History:
+    return history.end(owner["metadata"]["uid"], State.killed, now())
+
+
+def _over(name: str, history: History) -> NotFound:
+    """The refusal to end what has ended."""
+    last = history.ran
+    told = f"run {last.number} of {name} {said(last.state)}" if last else f"{name} never ran"
+    return NotFound(
+        f"nothing is left of {name}: {told}",
+        f"to forget its history too: paddlespec delete {name}",
+    )
+
+
 def _unknown(client: Client, name: str) -> NotFound:
     """The refusal for a name that nothing carries, with the name that was meant."""
     try:
-        jobs = client.find("batch/v1", "Job", client.namespace, JOB_LABEL)
+        found = client.find("v1", "ConfigMap", client.namespace, INVENTORY_LABEL)
     except Refused:
-        jobs = []
-    known = {each["metadata"]["labels"][JOB_LABEL] for each in jobs}
+        found = []
+    known = {each["metadata"]["labels"][INVENTORY_LABEL] for each in found}
     hint = did_you_mean(name, sorted(known))
     return NotFound(f"there is no job {name} in namespace {client.namespace}", hint)

@@ -79,6 +79,11 @@ class Start:
         if self.mode is Mode.none:
             for each in [*started, owner]:
                 self._resume(each)
+        self.tell_left()
+        return owner
+
+    def tell_left(self) -> None:
+        """Tell what another version of this tool, or of its templates, renders otherwise."""
         if self.left:
             self.tell(
                 Event(
@@ -86,7 +91,6 @@ class Start:
                     "pods; what is rendered otherwise cannot be changed in place"
                 )
             )
-        return owner
 
     def would_replace(self, parts: Parts) -> None:
         """Tell what a server dry run can tell of a replacement."""

@@ -82,7 +82,7 @@ def intercepted(
                 self.end_headers()
                 self.wfile.write(content)
 
-        do_GET = do_PATCH = do_DELETE = do_POST = handle_one  # noqa: N815 - the base asks for it
+        do_GET = do_PATCH = do_DELETE = do_POST = do_PUT = handle_one  # noqa: N815 - the base asks for it
 
         def log_message(self, *arguments: object) -> None:
             pass

@@ -11,7 +11,6 @@ from interceptor import Fate, Seen, intercepted
 from user import EXAMPLES, User, conditions, documents
 
 if TYPE_CHECKING:
-    import subprocess
     from pathlib import Path
 
     from control_plane import ControlPlane
@@ -74,10 +73,19 @@ def test_stateful_pservers_are_scaled_down_at_the_end(user: User) -> None:
 
 def test_nothing_runs_before_everything_is_there(user: User) -> None:
     user.run("apply", user.ps(run_for="1h"))
-    user.plane.eventually(lambda: len(user.writes()) >= 6)
+    user.plane.eventually(lambda: "delete leases/fit.paddlespec" in user.writes())
     writes = user.writes()
-    assert writes[0] == "patch jobs/fit-trainer"
-    assert writes[-2:] == ["patch jobs/fit-pserver", "patch jobs/fit-trainer"]
+    assert writes[:4] == [
+        "create leases/fit.paddlespec",
+        "create configmaps/fit.paddlespec",
+        "patch jobs/fit-trainer",
+        "update configmaps/fit.paddlespec",
+    ]
+    assert writes[-3:] == [
+        "patch jobs/fit-pserver",
+        "patch jobs/fit-trainer",
+        "delete leases/fit.paddlespec",
+    ]
     [first, *_] = [
         each
         for each in user.plane.audit(user="admin", namespace=user.namespace)
@@ -244,6 +252,7 @@ def test_what_is_rendered_is_what_is_sent(user: User) -> None:
     for each in sent:
         each["metadata"].pop("namespace")
         each["spec"].pop("suspend", None)
+        each["metadata"]["labels"].pop("applyset.kubernetes.io/part-of")
         if each["metadata"]["name"] == "fit-trainer" and each["kind"] == "Job":
             assert list(each["metadata"].pop("annotations")) == ["paddlespec.io/spec-hash"]
     key = _key
@@ -288,7 +297,7 @@ def test_a_new_run_waits_for_the_pods_of_the_old_one(user: User) -> None:
     user.run("apply", spec, "--wait", "ready")
     old = {each["metadata"]["uid"] for each in user.all("pods")}
     user.run("kill", "fit", "--no-wait")
-    told = user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
+    told = user.run("apply", spec, "--rerun", "--wait", "ready", "--timeout", "60s")
     assert "waiting for the end of an earlier run" in told.stderr
     assert not old & {each["metadata"]["uid"] for each in user.all("pods")}
     assert (user.running("trainers"), user.running("pservers")) == (2, 2)
@@ -356,46 +365,6 @@ def test_what_kueue_sets_is_kueues(user: User) -> None:
     live = user.get("jobs", "queued-trainer")
     assert live["spec"]["suspend"] is False
     assert live["spec"]["template"]["spec"]["nodeSelector"]["flavor"] == "spot"
-
-
-@pytest.mark.parametrize("point", range(1, 8))
-@pytest.mark.parametrize("side", ["before", "after"])
-def test_a_killed_apply_can_be_run_again(user: User, point: int, side: str) -> None:
-    """The client dies at each write: before it arrives, or before its answer comes back."""
-    process: list[subprocess.Popen[str]] = []
-    writes = 0
-
-    def decide(seen: Seen) -> Fate:
-        nonlocal writes
-        writes += seen.writes
-        if not seen.writes or writes < point:
-            return Fate()
-        process[0].kill()
-        return Fate(forward=side == "after" and writes == point, answer=False)
-
-    spec = user.ps(run_for="1h")
-    with intercepted(user.plane, user.folder, user.namespace, decide) as kubeconfig:
-        mortal = user._replace(kubeconfig=kubeconfig)
-        process.append(mortal.start("apply", spec))
-        process[0].communicate(timeout=60)
-    last = 6
-    assert process[0].returncode == (-signal.SIGKILL if point <= last else 0)
-    assert writes == min(point, last)
-    started = point == last and side == "after"
-    if not started and point <= last:
-        assert user.running("trainers") == 0
-    uids = {each["metadata"]["uid"] for each in user.all("jobs")}
-    user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
-    assert uids <= {each["metadata"]["uid"] for each in user.all("jobs")}
-    assert sorted(user.names("jobs")) == ["fit-pserver", "fit-trainer"]
-    assert sorted(user.names("services")) == ["fit-pserver", "fit-trainer"]
-    assert (len(user.pods("trainers")), len(user.pods("pservers"))) == (2, 2)
-    owner = user.get("jobs", "fit-trainer")["metadata"]["uid"]
-    for kind in ("services", "jobs"):
-        for each in user.all(kind):
-            owners = [one["uid"] for one in each["metadata"].get("ownerReferences", ())]
-            own = kind == "jobs" and each["metadata"]["name"] == "fit-trainer"
-            assert owners == ([] if own else [owner])
 
 
 FAULTS = {

@@ -31,8 +31,10 @@ def test_kill_keeps_claims_and_delete_does_not(user: User) -> None:
     assert "ownerReferences" not in user.get("persistentvolumeclaims", "fit-out")["metadata"]
     told = user.run("kill", "fit")
     assert "Job/fit-trainer deleted" in told.stdout
-    assert list(user.everything()) == ["persistentvolumeclaims/fit-out"]
-    user.run("kill", "fit", code=3)
+    assert list(user.objects()) == ["persistentvolumeclaims/fit-out"]
+    assert [each["state"] for each in user.history()] == ["killed"]
+    told = user.run("kill", "fit", code=3)
+    assert "nothing is left of fit: run 1 of fit was killed" in told.stderr
     user.run("delete", "fit")
     assert not user.everything()
 
@@ -43,7 +45,11 @@ def test_a_killed_job_runs_again_with_its_claims(user: User) -> None:
     user.run("apply", spec, *volumes, "--wait", "ready")
     claim = user.get("persistentvolumeclaims", "fit-out")["metadata"]["uid"]
     user.run("kill", spec)
-    user.run("apply", spec, *volumes, "--wait", "ready")
+    told = user.run("apply", spec, *volumes)
+    assert "nothing to do: run 1 of fit, which was killed" in told.stderr
+    assert not user.names("jobs")
+    user.run("apply", spec, *volumes, "--rerun", "--wait", "ready")
+    assert [each["run"] for each in user.history()] == [1, 2]
     assert user.get("persistentvolumeclaims", "fit-out")["metadata"]["uid"] == claim
 
 
@@ -52,7 +58,8 @@ def test_the_end_waits_for_the_pods_of_every_role(user: User, verb: str) -> None
     user.run("apply", user.ps(run_for="1h", terminate_after="3s"), "--wait", "ready")
     told = user.run(verb, "fit", "--timeout", "60s")
     assert "fit: waiting for" in told.stderr
-    assert not user.everything()
+    assert not user.objects()
+    assert bool(user.everything()) == (verb == "kill")
 
 
 def test_the_wait_is_not_for_ever(user: User) -> None:
@@ -67,7 +74,7 @@ def test_pservers_of_a_stateful_set_go_too(user: User) -> None:
     spec = user.ps(run_for="1h")
     user.run("apply", spec, "-u", "pservers.workload=StatefulSet", "--wait", "ready")
     user.run("kill", "fit")
-    assert not user.everything()
+    assert not user.objects()
 
 
 def test_objects_without_an_owner_go_too(user: User) -> None:
@@ -112,13 +119,19 @@ def test_an_invalid_spec_still_names_its_job(user: User) -> None:
     spec = user.ps(run_for="1h")
     user.run("apply", spec)
     user.run("kill", spec, "-u", "trainers.replicas=0")
-    assert not user.everything()
+    assert not user.objects()
 
 
 def test_rm_is_delete(user: User) -> None:
     user.run("apply", user.ps(), "-u", f"volumes={CLAIM}")
     user.run("kill", "fit", "--rm")
     assert not user.everything()
+
+
+def test_a_finished_job_is_not_killed_in_the_record(user: User) -> None:
+    user.run("apply", user.ps(run_for="1s"), "--wait", "complete", "--timeout", "60s")
+    user.run("kill", "fit")
+    assert [each["state"] for each in user.history()] == ["succeeded"]
 
 
 def test_usage(user: User) -> None:
@@ -145,7 +158,7 @@ def test_a_person_is_asked(user: User, answer: str, gone: bool) -> None:
     os.write(ours, f"{answer}\n".encode())
     process.communicate(timeout=60)
     os.close(ours)
-    assert bool(user.everything()) is not gone
+    assert bool(user.objects()) is not gone
     assert (process.returncode == 0) is gone
 
 

@@ -95,7 +95,7 @@ def test_a_missing_namespace(user: User, how: tuple[str, ...]) -> None:
 def test_a_user_without_rights(user: User) -> None:
     nobody = user._replace(kubeconfig=user.plane.kubeconfig_for("nobody", user.namespace))
     told = nobody.run("apply", user.ps(), code=3)
-    assert f"you may not get jobs in namespace {user.namespace}" in told.stderr
+    assert f"you may not create leases in namespace {user.namespace}" in told.stderr
     assert "or there is no such namespace" in told.stderr
     assert "you may not list jobs" in nobody.run("kill", "fit", code=3).stderr
 
@@ -106,7 +106,7 @@ def test_a_user_who_may_only_read(user: User) -> None:
     reader = user._replace(kubeconfig=user.plane.kubeconfig_for("reader", user.namespace))
 
     def told() -> bool:
-        message = reader.run("apply", user.ps(), code=3).stderr
+        message = reader.run("apply", user.ps(), "--dry-run", "server", code=3).stderr
         return f"you may not patch jobs in namespace {user.namespace}" in message
 
     user.plane.eventually(told)
@@ -120,6 +120,12 @@ def test_a_user_with_the_documented_rights(user: User) -> None:
         {"apiGroups": [""], "resources": objects, "verbs": write},
         {"apiGroups": ["batch"], "resources": ["jobs"], "verbs": write},
         {"apiGroups": ["apps"], "resources": ["statefulsets"], "verbs": write},
+        {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["update"]},
+        {
+            "apiGroups": ["coordination.k8s.io"],
+            "resources": ["leases"],
+            "verbs": ["get", "create", "update", "delete"],
+        },
         {"apiGroups": [""], "resources": ["pods", "pods/log", "events"], "verbs": ["get", "list"]},
     ]
     user.plane.allow("runner", user.namespace, rules)

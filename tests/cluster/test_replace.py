@@ -282,31 +282,10 @@ def interrupted_at(user: User, spec: str, point: int, *arguments: str, side: str
 
 def test_what_never_started_is_replaced_freely(user: User) -> None:
     spec = user.ps(run_for="1h")
-    interrupted_at(user, spec, 4)
+    interrupted_at(user, spec, 5)
     assert user.get("jobs", "fit-trainer")["spec"]["suspend"] is True
     first = uid(user)
     refuse = ("-u", "policy.whenChanged=refuse")
     user.run("apply", spec, *OTHER, *refuse, "--wait", "ready", "--timeout", "60s")
     assert uid(user) != first
     assert image(user) == "registry.test/paddle:2"
-
-
-@pytest.mark.parametrize("point", range(1, 8))
-@pytest.mark.parametrize("side", ["before", "after"])
-def test_a_killed_replacement_can_be_gone_on_with(user: User, point: int, side: str) -> None:
-    """The first write is the deletion, then come those of every start."""
-    spec = user.ps(run_for="1h")
-    user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
-    before, first = pods(user), uid(user)
-    interrupted_at(user, spec, point, *OTHER, "--replace", side=side)
-    user.run("apply", spec, *OTHER, "--replace", "--wait", "ready", "--timeout", "60s")
-    assert uid(user) != first
-    assert not before & pods(user)
-    assert (image(user), image(user, "fit-pserver")) == ("registry.test/paddle:2",) * 2
-    assert (len(user.pods("trainers")), len(user.pods("pservers"))) == (2, 2)
-    owner = uid(user)
-    for kind in ("services", "jobs"):
-        for each in user.all(kind):
-            owners = [one["uid"] for one in each["metadata"].get("ownerReferences", ())]
-            own = kind == "jobs" and each["metadata"]["name"] == "fit-trainer"
-            assert owners == ([] if own else [owner])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -149,6 +150,16 @@ class User(NamedTuple):
             f"pods/{each['metadata']['name']}": each["metadata"]["uid"] for each in self.all("pods")
         }
         return {**found, **pods}
+
+    def objects(self) -> dict[str, Any]:
+        """Everything but what outlives a run: the inventories."""
+        return {key: each for key, each in self.everything().items() if ".paddlespec" not in key}
+
+    def history(self, name: str = "fit") -> list[dict[str, Any]]:
+        """The runs that are recorded of a job, oldest first."""
+        data = self.get("configmaps", f"{name}.paddlespec")["data"]
+        runs: list[dict[str, Any]] = json.loads(data["runs.json"])
+        return runs
 
     def settled(self) -> dict[str, Any]:
         """Everything, once the controllers have nothing left to write about it."""
