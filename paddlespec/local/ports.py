@@ -76,13 +76,20 @@ def holder(port: int) -> str | None:
         return None
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
-            files = os.scandir(f"/proc/{pid}/fd")
-            if any(os.readlink(each.path) in sockets for each in files):
+            files = os.listdir(f"/proc/{pid}/fd")
+            if any(_link(f"/proc/{pid}/fd/{each}") in sockets for each in files):
                 with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as name:
                     return f"{name.read().strip()} (process {pid})"
         except OSError:  # somebody else's, or just gone
             continue
     return None
+
+
+def _link(path: str) -> str | None:
+    try:
+        return os.readlink(path)
+    except OSError:  # closed meanwhile
+        return None
 
 
 def _listening(port: int) -> Iterator[str]:

@@ -43,7 +43,8 @@ class Options(NamedTuple):
     What the user says about this machine.
 
     `mounts` maps paths of the job to folders here, `claims` the names of claims: the datacenter's
-    local mapping. `environment` is the user's shell.
+    local mapping. `environment` is the user's shell. Without `true_paths` paths are rewritten even
+    where processes could see the true ones.
     """
 
     mounts: Mapping[str, str] = {}
@@ -51,6 +52,7 @@ class Options(NamedTuple):
     python: str | None = None
     cpu_only: bool = False
     environment: Mapping[str, str] = {}
+    true_paths: bool = True
 
 
 class _Code(NamedTuple):
@@ -117,7 +119,7 @@ def prepare(work: Work, options: Options, folder: str) -> Launch:
         found,
         _code(rehearsal),
         seen.visible,
-        not hidden and view.can_mount(root),
+        options.true_paths and not hidden and view.can_mount(root),
     )
     folders = {_name(each): _workdir(each, places[_name(each)], run) for each in processes}
     python = _python(run, python, processes, places, folders)
