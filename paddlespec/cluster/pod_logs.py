@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 _WAITING = 8  # batches that are read and not told yet
 _SECONDS = 19  # of a time, without its fraction
 _ZONED = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d) ")
-_PAUSES = (0.1, 0.5, 1.0, 2.0, 5.0)
+_PAUSES = (0.0, 0.1, 0.5, 1.0, 2.0, 5.0)
+_AT_ITS_END = 3  # a log that ended may go on with a new container: no hurry
 
 
 class Connect(Protocol):
@@ -118,24 +119,109 @@ class PodReader:
         self._splitter = Splitter(source)
         self._lock = threading.Lock()
         self._batches: Queue[list[Line]] = Queue(_WAITING)
-        self._turn = 0
+        self._turn = self._taken = 0
         self._ended = False
         self._follow = follow
         self._begin()
 
     def read(self) -> Batch:
-        """The next lines; while the end is still to come, there is more."""
+        """The next lines; where an end is to be reached, it is waited for a little."""
         ended = self._ended  # first: what was read before the end is in the queue by then
         try:
-            lines = self._batches.get(timeout=None if ended else 0.1) if self._waits else (
-                self._batches.get_nowait()
-            )
+            wait = not self._follow and not ended
+            lines = self._batches.get(wait, timeout=0.1 if wait else None)
         except Empty:
             return Batch([], more=not self._follow and not ended)
-        return Batch(lines, more=not self._batches.empty() or not self._follow)
+        return Batch(lines, more=not self._follow or not self._batches.empty())
 
     def settle(self) -> None:
         """Nothing is written any more: read what is left, and end."""
         if self._follow:
             self._follow = False
             self._begin()
+
+    def rest(self) -> list[Line]:
+        """Nothing: the last line was told with the others."""
+        return []
+
+    def close(self) -> None:
+        """Let the thread end by itself, when its connection does."""
+        self._turn += 1
+
+    def _begin(self) -> None:
+        """Read in a thread of its own; one that reads already ends with its next block."""
+        self._turn += 1
+        name = f"log of {self.source.name}"
+        arguments = (self._turn, self._follow)
+        threading.Thread(target=self._pump, args=arguments, name=name, daemon=True).start()
+
+    def _pump(self, turn: int, follow: bool) -> None:
+        in_vain = 0
+        while turn == self._turn:
+            with self._lock:
+                self._once.reconnected()
+                since = self._once.since()
+            before = self._taken
+            try:
+                self._drain(turn, self._connect(since, follow=follow), whole=not follow)
+                if not follow:
+                    break
+                in_vain = _AT_ITS_END
+            except OperationFailed as error:
+                in_vain = in_vain + 1 if self._taken == before else 1
+                if in_vain > len(_PAUSES) and not follow:
+                    self._tell(f"{self.source.label}: its log cannot be read: {error.message}")
+                    break
+            self._pause(_PAUSES[min(in_vain, len(_PAUSES) - 1)])
+        if turn == self._turn:
+            self._ended = True
+
+    def _drain(self, turn: int, blocks: Iterable[bytes], *, whole: bool) -> None:
+        """Take what a connection gives; a line that is cut off by its drop comes again."""
+        rest = b""
+        for block in blocks:
+            head, end, tail = block.rpartition(b"\n")
+            if end:
+                self._take(turn, (rest + head).split(b"\n"))
+                rest = tail
+            else:
+                rest += block
+                if len(rest) > LONGEST:
+                    self._take(turn, [rest])
+                    rest = b""
+            if turn != self._turn:
+                return
+        if rest and whole:
+            self._take(turn, [rest])
+
+    def _take(self, turn: int, rows: list[bytes]) -> None:
+        with self._lock:
+            if turn != self._turn:
+                return
+            self._taken += len(rows)
+            found, lost = self._once.new(map(_in_utc, rows))
+            if lost:
+                self._tell(
+                    f"{self.source.label}: its log was rotated away meanwhile; "
+                    "lines may be missing here"
+                )
+            if found:
+                self._batches.put(self._splitter.feed(b"\n".join(found) + b"\n"))
+
+
+def _in_utc(row: bytes) -> bytes:
+    """A line with its time in UTC and nine digits: some runtimes write a node's own zone."""
+    if time_of(row) is not None:
+        return row
+    found = _ZONED.match(row)
+    if found is None:
+        return row
+    zone = found[3].replace(b"Z", b"+0000").replace(b":", b"")
+    moment = datetime.strptime((found[1] + zone).decode(), "%Y-%m-%dT%H:%M:%S%z")
+    second = f"{moment.astimezone(timezone.utc):%Y-%m-%dT%H:%M:%S}".encode()
+    return second + b"." + (found[2] or b"").ljust(9, b"0") + b"Z " + row[found.end() :]
+
+
+def _second_before(second: bytes) -> bytes:
+    moment = datetime.strptime(second.decode(), "%Y-%m-%dT%H:%M:%S") - timedelta(seconds=1)  # noqa: DTZ007 - of UTC, as text
+    return f"{moment:%Y-%m-%dT%H:%M:%S}".encode()
