@@ -68,14 +68,14 @@ def host_of(process: Manifest, name: str) -> str | None:
     return host.replace("$(NS)", name) if host else None
 
 
-def addresses(processes: Sequence[Manifest], run: str, claims: str) -> Addresses:
-    """Find addresses for *processes* of *run*; *claims* is a folder that all runs share."""
+def addresses(processes: Sequence[Manifest], ns: str, run: str, claims: str) -> Addresses:
+    """Find addresses for *processes* of *run* in *ns*; *claims* is a folder that all runs share."""
     if _PLATFORM == "linux":
-        return one_each(processes, run, claims)
-    return ports_of_one(processes)
+        return one_each(processes, ns, run, claims)
+    return ports_of_one(processes, ns)
 
 
-def one_each(processes: Sequence[Manifest], run: str, claims: str) -> Addresses:
+def one_each(processes: Sequence[Manifest], ns: str, run: str, claims: str) -> Addresses:
     """An address for each replica, with the ports that it has in the cluster."""
     wanted = {each["metadata"]["name"]: _certain(each) for each in processes}
     own: dict[str, str] = {}
@@ -90,7 +90,6 @@ def one_each(processes: Sequence[Manifest], run: str, claims: str) -> Addresses:
         ]
         if not taken:
             break
-    ns = namespace(processes)
     hosts = {host: own[_name(each)] for each in processes if (host := host_of(each, ns))}
     ports: dict[Address, int] = {}
     for each in processes:
@@ -101,9 +100,9 @@ def one_each(processes: Sequence[Manifest], run: str, claims: str) -> Addresses:
     return Addresses(hosts, ports, own, tuple(_told(taken)))
 
 
-def ports_of_one(processes: Sequence[Manifest]) -> Addresses:
+def ports_of_one(processes: Sequence[Manifest], ns: str) -> Addresses:
     """One address for all, where each replica has ports of its own."""
-    here, ns = "127.0.0.1", namespace(processes)
+    here = "127.0.0.1"
     own = {_name(each): here for each in processes}
     known = {host: each for each in processes if (host := host_of(each, ns))}
     ports: dict[Address, int] = {}

@@ -44,7 +44,7 @@ class Options(NamedTuple):
 
     `mounts` maps paths of the job to folders here, `claims` the names of claims: the datacenter's
     local mapping. `environment` is the user's shell. Without `true_paths` paths are rewritten even
-    where processes could see the true ones.
+    where processes could see the true ones. `namespace` wins over the spec's own.
     """
 
     mounts: Mapping[str, str] = {}
@@ -53,6 +53,7 @@ class Options(NamedTuple):
     cpu_only: bool = False
     environment: Mapping[str, str] = {}
     true_paths: bool = True
+    namespace: str | None = None
 
 
 class _Code(NamedTuple):
@@ -89,8 +90,10 @@ def prepare(work: Work, options: Options, folder: str) -> Launch:
     processes = [each for each in work.manifests if each["kind"] == "Process"]
     folder = os.path.abspath(folder)
     uid = str(uuid4())
-    namespace = addresses.namespace(processes)
-    found = addresses.addresses(processes, folder, os.path.join(_cache(options), "ports"))
+    namespace = options.namespace or addresses.namespace(processes)
+    found = addresses.addresses(
+        processes, namespace, folder, os.path.join(_cache(options), "ports")
+    )
     places = {_name(each): _places(each, options, folder) for each in processes}
     seen = resources.devices(
         processes, resources.present(options.environment), cpu_only=options.cpu_only

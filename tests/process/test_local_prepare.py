@@ -271,6 +271,13 @@ def test_every_replica_has_an_address_of_its_own_and_the_ports_of_the_cluster(us
     assert launch.meets
 
 
+def test_the_namespace_is_the_one_of_the_run(user: User) -> None:
+    found = variables(user.prepare(PS, namespace="team"))
+    assert {each["NS"] for each in found.values()} == {"team"}
+    assert not [value for each in found.values() for value in each.values() if ".svc" in value]
+    assert {each["NS"] for each in variables(user.prepare(PS)).values()} == {"default"}
+
+
 def test_two_runs_share_no_address_and_no_port_of_every_address(user: User) -> None:
     first, second = (variables(user.prepare(PS))["a-trainer-0"] for _ in range(2))
     assert first["POD_IP"] != second["POD_IP"]
@@ -318,7 +325,7 @@ def test_a_server_of_every_address_gets_another_port_in_all_variables(user: User
 
 def test_where_there_is_one_address_replicas_are_told_apart_by_ports(user: User) -> None:
     processes = user.manifests(PS)[1:]
-    found = ports_of_one(processes)
+    found = ports_of_one(processes, "default")
     by_name = {each["metadata"]["name"]: each for each in processes}
     served = [listens(by_name[f"a-pserver-{index}"], found, "default") for index in range(2)]
     everything = [each for listed in served for each in listed]
@@ -334,7 +341,7 @@ def test_where_there_is_one_address_replicas_are_told_apart_by_ports(user: User)
 
 def test_hundreds_of_replicas_have_addresses(user: User, tmp_path: Path) -> None:
     spec = parallel("x", "  trainers: {replicas: 600}\n")
-    found = addresses(user.manifests(spec)[1:], str(tmp_path), str(tmp_path / "claims"))
+    found = addresses(user.manifests(spec)[1:], "x", str(tmp_path), str(tmp_path / "claims"))
     assert len(set(found.own.values())) == 600
 
 
