@@ -63,10 +63,15 @@ def opened(path: str) -> list[BinaryIO]:
 
 def tail(files: list[BinaryIO], count: int, matches: Callable[[bytes], object] | None) -> Place:
     """Where the last *count* lines begin, of those that match; read from the end only."""
+    if count == 0:
+        # Only what comes; a line that has begun comes whole.
+        end = files[-1].seek(0, os.SEEK_END)
+        files[-1].seek(max(0, end - 1))
+        if files[-1].read(1) not in (b"", b"\n"):
+            return tail(files, 1, None)
+        return Place(files[-1], end)
     left = count
     for file in reversed(files):
-        if left == 0:
-            break
         end = file.seek(0, os.SEEK_END)
         step, after, place = _BLOCK, b"", Place(file, end)
         while end > 0 and left:
@@ -87,7 +92,7 @@ def tail(files: list[BinaryIO], count: int, matches: Callable[[bytes], object] |
                 at -= 1
             step = _BLOCK if rows else step * 2
             end = begin
-    return Place(files[0], 0) if left else Place(files[-1], files[-1].seek(0, os.SEEK_END))
+    return Place(files[0], 0)
 
 
 def since(files: list[BinaryIO], time: bytes) -> Place:

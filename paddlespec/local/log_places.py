@@ -75,12 +75,24 @@ def logs(
     pieces: bool,
 ) -> LocalLogs:
     """The logs of *chosen* replicas of *run*."""
+    _allow_files(2 * len(chosen))
     folder = os.path.join(run.folder, "logs")
     readers = [
         FileReader(each, os.path.join(folder, f"{each.name}.log"), tell, start, pieces=pieces)
         for each in chosen
     ]
     return LocalLogs(readers, lambda: is_over(run))
+
+
+def _allow_files(count: int) -> None:
+    """Let this process have that many files open besides its own: some systems begin with 256."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = count + 100
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
 
 
 def is_over(run: LocalRun) -> bool:

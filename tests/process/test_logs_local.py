@@ -27,13 +27,20 @@ REPLICAS = (("trainers", 0), ("trainers", 1), ("pservers", 0))
 class Run:
     """A run of which the test is the supervisor."""
 
-    def __init__(self, home: Path, job: str = "fit", number: int = 1, space: str = "default"):
+    def __init__(
+        self,
+        home: Path,
+        job: str = "fit",
+        number: int = 1,
+        space: str = "default",
+        replicas: tuple[tuple[str, int], ...] = REPLICAS,
+    ):
         self.job = job
         self.folder = home / "paddlespec" / "local" / space / job / "runs" / str(number)
         (self.folder / "logs").mkdir(parents=True)
         processes = tuple(
             launch.Process(self.name(role, index), role, index, ("train",), {}, "/")
-            for role, index in REPLICAS
+            for role, index in replicas
         )
         text = launch.dump(launch.Launch(job, "uid", processes))
         (self.folder / "launch.json").write_text(text)
@@ -283,6 +290,20 @@ def test_a_job_of_several_namespaces_needs_one_named(tmp_path: Path) -> None:
         one.end()
     assert b"several namespaces: ads, web" in logs(tmp_path, "fit").stderr
     assert shown(tmp_path, "fit", "--namespace", "web", "--no-prefix") == [b"web"]
+
+
+def test_many_replicas_are_read_where_few_files_may_be_open(tmp_path: Path) -> None:
+    many = Run(tmp_path, replicas=tuple(("trainers", index) for index in range(200)))
+    for index in range(200):
+        many.write(b"up\n", "trainers", index)
+    many.end()
+    found = subprocess.run(
+        ["sh", "-c", 'ulimit -Sn 100 && exec "$@"', "sh", *command("fit", "--no-prefix")],
+        env=variables(tmp_path),
+        capture_output=True,
+        check=False,
+    )
+    assert found.stdout == b"up\n" * 200, found.stderr
 
 
 def test_a_terminal_gets_colours_and_no_control_sequences(run: Run, tmp_path: Path) -> None:

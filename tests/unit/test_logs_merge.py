@@ -260,6 +260,13 @@ def test_the_last_lines_come_from_as_many_files_as_it_takes(
     ]
 
 
+def test_a_line_that_has_begun_comes_whole_where_only_new_ones_are_wanted(tmp_path: Path) -> None:
+    put(tmp_path, [(1, b"old")])
+    with open(path(tmp_path, 0), "ab") as file:
+        file.write(Ticks.stamp(2) + b" new")
+    assert texts(logs(tmp_path, start=Start(lines=0))) == [b"new"]
+
+
 def test_the_last_lines_are_those_that_match(tmp_path: Path) -> None:
     put(tmp_path, [(each, b"loss" if each in (2, 5, 6) else b"other") for each in range(9)])
     found = read(logs(tmp_path, start=Start(lines=2, matches=lambda row: b"loss" in row)))
