@@ -90,4 +90,4 @@ def _told(
     total = sum(sum(each.values()) for each in wanted.values())
     there = f"there are {len(found)}" if len(found) > 1 else "there is 1" if found else "none is"
     all_told = f", {total} in all" if total > number else ""
-    return f"the job wants {number} {name} for each {role}{all_told}, and {there} here"
+    return f"the job wants {number} {name} for each {role}{all_told}, and {there} here: --cpu-only, or a profile that asks for less"
