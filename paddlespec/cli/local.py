@@ -91,6 +91,7 @@ def check(jobs: Sequence[Loaded], here: Here, scale: Sequence[str] | None) -> No
 
 def open_local(namespace: str | None, here: Here | None, loaded: Loaded | None) -> Engine:
     """This machine as a backend; the datacenter's local mapping stands below --mount."""
+    from paddlespec.cli.tell import note
     from paddlespec.local.engine import Engine
     from paddlespec.local.prepare import Options
 
@@ -99,7 +100,9 @@ def open_local(namespace: str | None, here: Here | None, loaded: Loaded | None) 
     if loaded is not None and loaded.project is not None:
         claims = loaded.project.local_claims(loaded.datacenter)
     options = Options(_mounts(here.mount), claims, here.python, here.cpu_only, os.environ)
-    return Engine(namespace, options, attached=here.attached)
+    engine = Engine(namespace, options, attached=here.attached)
+    engine.tell = note
+    return engine
 
 
 def is_here(name: str, namespace: str | None) -> bool:

@@ -28,7 +28,7 @@ from paddlespec.local import look
 from paddlespec.local.apply import Apply
 from paddlespec.local.folder import DEFAULT_NAMESPACE, JobFolder, jobs
 from paddlespec.local.processes import now
-from paddlespec.local.state import Phase, is_alive
+from paddlespec.local.state import Phase, is_alive, read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -68,6 +68,7 @@ class Engine:
         self.options, self.attached, self.environment = options, attached, environment
         self.sent: list[Manifest] = []
         self._deadline: float | None = None
+        self.tell: Callable[[str], None] = lambda _: None
         self.shown: dict[str, Callable[[], None]] = {}
         self._leashes: list[Attached] = []
 
@@ -87,10 +88,13 @@ class Engine:
         """End the runs that end with this command, and wait for that."""
         for each in self._leashes:
             os.close(each.leash)
-        for each in self._leashes:
+        left = [each for each in self._leashes if is_alive(each.folder)]
+        self._leashes.clear()
+        if any(_is_running(each.folder) for each in left):
+            self.tell("stopping what runs; pressed once more, Ctrl-C does not wait for that")
+        for each in left:
             while is_alive(each.folder):
                 time.sleep(_TICK)
-        self._leashes.clear()
 
     def compare(self, work: Work) -> list[Row]:
         """What an apply would change in comparison with the run that is there."""
@@ -209,6 +213,11 @@ def stop(status: Status) -> None:
     if status.pid is not None and status.phase in (Phase.running, Phase.stopping):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(status.pid, signal.SIGTERM)
+
+
+def _is_running(folder: str) -> bool:
+    found = read(folder)
+    return found is not None and not found.phase.is_over
 
 
 def _outcome(name: str, state: State) -> Progress:

@@ -37,7 +37,7 @@ def progress(status: Status, until: Until) -> Progress:
 def failure(status: Status) -> str:
     """Why a run failed: the replica to blame, how it ended, and what it wrote last."""
     tries = f" in attempt {status.attempt} of {status.attempts}" if status.attempts > 1 else ""
-    lines = [f"{status.job} failed{tries}: {status.message or 'no reason given'}"]
+    lines = [f"failed{tries}: {status.message or 'no reason given'}"]
     if status.culprit is not None:
         lines.append(f"  {status.culprit.name}: {status.culprit.ending}")
         lines += [f"  | {each}" for each in status.culprit.lines]
@@ -55,7 +55,8 @@ def _role(status: Status, role: str) -> str:
     running = sum(each.step is Step.running and each.ready for each in own)
     ended = sum(each.step is Step.ended for each in own)
     over = f", {ended} ended" if ended else ""
-    hindered = "" if role == "pservers" else _hindered(own)
+    others = any(each.role == "pservers" for each in status.replicas)
+    hindered = _hindered(own) if others and role != "pservers" else ""
     return f"{role} {running}/{len(own)} running{over}{hindered}"
 
 

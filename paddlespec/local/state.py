@@ -107,7 +107,7 @@ def parse(text: str) -> Status:
             culprit = Culprit(**{**culprit, "lines": tuple(culprit["lines"])})
         phase = Phase(data.pop("phase"))
         return Status(**data, phase=phase, replicas=replicas, culprit=culprit)
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ValueError("not the state of a run") from error
 
 

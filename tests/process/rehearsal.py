@@ -1,0 +1,122 @@
+"""Rehearsals for tests: launches of tiny scripts, and a user with a state folder of their own."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from paddlespec.local import state
+from paddlespec.local.launch import Launch, Process, dump
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from paddlespec.local.state import Status
+
+MARK = "PADDLESPEC_TEST_MARK"
+
+
+def eventually(check: Callable[[], Any], within: float = 30.0) -> Any:
+    """What *check* says once it says anything but no."""
+    limit = time.monotonic() + within
+    while not (found := check()):
+        assert time.monotonic() < limit, "it never came to that"
+        time.sleep(0.05)
+    return found
+
+
+def marked(mark: str) -> list[int]:
+    """The processes that carry *mark* in their environment, zombies apart."""
+    found = []
+    for each in Path("/proc").iterdir():
+        if not each.name.isdecimal():
+            continue
+        try:
+            if f"{MARK}={mark}".encode() in (each / "environ").read_bytes().split(b"\0"):
+                found.append(int(each.name))
+        except OSError:
+            continue
+    return found
+
+
+class Rehearsal:
+    """One run of shell scripts under a supervisor."""
+
+    def __init__(self, folder: Path, limit: str = "") -> None:
+        self.folder, self.limit = folder, limit
+        self.mark = uuid.uuid4().hex
+        self.process: subprocess.Popen[bytes] | None = None
+        self.leash: int | None = None
+
+    def script(self, name: str, text: str, **more: Any) -> Process:
+        """A replica that runs *text*, named as in `trainer-0`."""
+        role, _, index = name.rpartition("-")
+        env = {"PATH": os.environ["PATH"], MARK: self.mark, **more.pop("env", {})}
+        argv = more.pop("argv", ("sh", "-c", text))
+        return Process(f"fit-{name}", f"{role}s", int(index), argv, env, "/tmp", **more)
+
+    def start(self, *processes: Process, attached: bool = False, **more: Any) -> str:
+        """Start the supervisor; what it answers."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        launch = Launch("fit", "uid-1", processes, **{"grace": 5.0, **more})
+        (self.folder / "launch.json").write_text(dump(launch), encoding="utf-8")
+        lock = os.open(state.lock_file(str(self.folder)), os.O_RDWR | os.O_CREAT, 0o600)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        ready, tell = os.pipe()
+        command = [sys.executable, "-m", "paddlespec.local.supervisor", str(self.folder)]
+        command += ["--lock", str(lock), "--ready", str(tell)]
+        passed = [lock, tell]
+        if attached:
+            end, self.leash = os.pipe()
+            passed.append(end)
+            command += ["--leash", str(end)]
+        if self.limit:
+            command = ["sh", "-c", f'{self.limit}; exec "$@"', "sh", *command]
+        self.process = subprocess.Popen(command, pass_fds=passed, start_new_session=True)
+        for each in passed:
+            os.close(each)
+        answer = b""
+        while chunk := os.read(ready, 4096):
+            answer += chunk
+        os.close(ready)
+        return answer.decode()
+
+    def end(self, within: float = 60.0) -> Status:
+        """The state once the run is over; nothing is left of it then."""
+        assert self.process is not None
+        self.process.wait(within)
+        assert not marked(self.mark)
+        return self.status
+
+    def run(self, *processes: Process, **more: Any) -> Status:
+        assert self.start(*processes, **more) == "ok"
+        return self.end()
+
+    @property
+    def status(self) -> Status:
+        found = state.read(str(self.folder))
+        assert found is not None
+        return found
+
+    def running(self, count: int) -> None:
+        """Wait until *count* replicas run."""
+        eventually(
+            lambda: sum(each.step is state.Step.running for each in self.status.replicas) == count
+        )
+
+    def kill_supervisor(self, number: int = signal.SIGKILL) -> None:
+        assert self.status.pid is not None
+        os.kill(self.status.pid, number)
+
+    def log(self, name: str) -> bytes:
+        """What a replica wrote, without the times."""
+        path = self.folder / "logs" / f"fit-{name}.log"
+        text = path.read_bytes() if path.exists() else b""
+        return b"".join(line[31:] for line in text.splitlines(keepends=True))
