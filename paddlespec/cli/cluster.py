@@ -21,6 +21,10 @@ Names = Annotated[
         metavar="NAME|PATH...", help="Jobs by name, or specs: a PATH has a / or ends in .yaml."
     ),
 ]
+ForceUnlock = Annotated[
+    bool,
+    typer.Option("--force-unlock", help="Take a job's lock from whoever holds it, alive or not."),
+]
 NoWait = Annotated[bool, typer.Option("--no-wait", help="Do not wait for the pods to end.")]
 
 
@@ -59,6 +63,7 @@ def apply(
     rerun: Annotated[
         bool, typer.Option("--rerun", help="Run a finished job again, changed or not.")
     ] = False,
+    force_unlock: ForceUnlock = False,
     timeout: options.Timeout = None,
     scale: local.Scale = None,
     mount: local.Mount = None,
@@ -106,7 +111,7 @@ def apply(
     if preview and not _previewed(wanted, chosen, templates, yes=yes, no_color=no_color):
         return Exit.done
     with Engines(kubeconfig, context, namespace, deadline, here) as engines:
-        asked = Consent(replace=replace, rerun=rerun)
+        asked = Consent(replace=replace, rerun=rerun, force_unlock=force_unlock)
         runs, codes = apply_all(built, engines, mode, asked)
         if mode is Mode.none and until is not Until.created:
             with local.showing_logs(runs, until, no_color=no_color):
@@ -129,6 +134,7 @@ def kill(
     kubeconfig: options.Kubeconfig = None,
     rm: Annotated[bool, typer.Option("--rm", help="The same as `delete`.")] = False,
     no_wait: NoWait = False,
+    force_unlock: ForceUnlock = False,
     timeout: options.Timeout = None,
     yes: options.Yes = False,
     quiet: options.Quiet = False,
@@ -149,7 +155,8 @@ def kill(
     chosen = _layers(overlay, profile, update, target, datacenter)
     removal = Removal(claims=rm, ignore_absent=False, no_wait=no_wait, yes=yes, quiet=quiet)
     jobs = meant(names, file, chosen, namespace)
-    with Engines(kubeconfig, context, namespace, deadline_of(timeout)) as engines:
+    deadline = deadline_of(timeout)
+    with Engines(kubeconfig, context, namespace, deadline, force_unlock=force_unlock) as engines:
         return remove_all(jobs, engines, removal)
 
 
@@ -168,6 +175,7 @@ def delete(
         bool, typer.Option("--ignore-not-found", help="A job that is not there is no error.")
     ] = False,
     no_wait: NoWait = False,
+    force_unlock: ForceUnlock = False,
     timeout: options.Timeout = None,
     yes: options.Yes = False,
     quiet: options.Quiet = False,
@@ -190,7 +198,8 @@ def delete(
         claims=True, ignore_absent=ignore_not_found, no_wait=no_wait, yes=yes, quiet=quiet
     )
     jobs = meant(names, file, chosen, namespace)
-    with Engines(kubeconfig, context, namespace, deadline_of(timeout)) as engines:
+    deadline = deadline_of(timeout)
+    with Engines(kubeconfig, context, namespace, deadline, force_unlock=force_unlock) as engines:
         return remove_all(jobs, engines, removal)
 
 

@@ -34,9 +34,11 @@ class Engines:
         namespace: str | None,
         deadline: float | None,
         here: Here | None = None,
+        *,
+        force_unlock: bool = False,
     ) -> None:
         self.kubeconfig, self.context, self.namespace = kubeconfig, context, namespace
-        self.deadline, self.here = deadline, here
+        self.deadline, self.here, self.force_unlock = deadline, here, force_unlock
         self._open: dict[tuple[str | None, str | None, str], Engine] = {}
 
     def __enter__(self) -> Engines:
@@ -69,6 +71,7 @@ class Engines:
         if key not in self._open:
             engine = open_engine(self.kubeconfig, self.context, self.namespace or namespace, key[0])
             engine.until(self.deadline)
+            engine.force_unlock = self.force_unlock
             self._open[key] = engine
         return self._open[key]
 

@@ -20,11 +20,16 @@ if TYPE_CHECKING:
 
 
 class Engine:
-    """The operations on one cluster; made by `open_engine`."""
+    """
+    The operations on one cluster; made by `open_engine`.
+
+    `force_unlock`: a removal takes the lock from whoever holds it.
+    """
 
     def __init__(self, client: Client) -> None:
         self.client = client
         self.sent: list[Manifest] = []
+        self.force_unlock = False
 
     @property
     def namespace(self) -> str:
@@ -73,7 +78,7 @@ class Engine:
 
     def remove(self, name: str, tell: Callable[[Event], None], *, claims: bool) -> None:
         """Ask for the end of everything of a job."""
-        remove.remove(self.client, name, tell, claims=claims)
+        remove.remove(self.client, name, tell, claims=claims, force_unlock=self.force_unlock)
 
     def remaining(self, name: str, *, claims: bool) -> Progress:
         """Whether anything is left of it."""

@@ -51,14 +51,19 @@ def contents(client: Client, name: str, *, claims: bool = False) -> Contents:
 
 
 def remove(
-    client: Client, name: str, tell: Callable[[Event], None], *, claims: bool = False
+    client: Client,
+    name: str,
+    tell: Callable[[Event], None],
+    *,
+    claims: bool = False,
+    force_unlock: bool = False,
 ) -> None:
     """
     Delete exactly the objects that are there now; what they own goes with them.
 
     With the claims goes the history, last.
     """
-    with Lock(client, client.namespace, name, tell):
+    with Lock(client, client.namespace, name, tell, force=force_unlock):
         inventory = Inventory(client, client.namespace, name)
         inventory.read()
         found = _objects(client, name, claims=claims)
