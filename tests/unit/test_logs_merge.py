@@ -154,6 +154,47 @@ def test_rotated_files_come_first_and_none_twice(tmp_path: Path) -> None:
     assert texts(logs(tmp_path)) == [b"0", b"1", b"2"]
 
 
+def test_a_file_that_ends_within_a_line_ends_the_line(tmp_path: Path) -> None:
+    put(tmp_path, [(1, b"cut")], name=".1")
+    os.truncate(path(tmp_path, 0) + ".1", os.path.getsize(path(tmp_path, 0) + ".1") - 1)
+    put(tmp_path, [(2, b"next")])
+    assert texts(logs(tmp_path)) == [b"cut", b"next"]
+
+
+def test_what_is_written_just_before_a_file_moves_is_read(tmp_path: Path) -> None:
+    put(tmp_path, [(1, b"first")])
+
+    class Busy(os.PathLike[str]):
+        """A path whose file is written to and moved between two looks at it."""
+
+        looks = 0
+
+        def __str__(self) -> str:
+            return path(tmp_path, 0)
+
+        def __fspath__(self) -> str:
+            self.looks += 1
+            if self.looks == 2:
+                put(tmp_path, [(2, b"second")])
+                os.rename(str(self), f"{self}.1")
+                put(tmp_path, [(3, b"third")])
+            return str(self)
+
+    busy = Busy()
+    told: list[str] = []
+    reader = FileReader(source(0), busy, told.append)  # type: ignore[arg-type]
+    busy.looks = 0
+    assert texts(LocalLogs([reader], lambda: True)) == [b"first", b"second", b"third"]
+    assert busy.looks > 2
+    assert told == []
+
+
+def test_a_long_line_keeps_its_place(tmp_path: Path) -> None:
+    put(tmp_path, [(1, b"x" * 300_000)])
+    put(tmp_path, [(2, b"later")], index=1)
+    assert [len(each) for each in texts(logs(tmp_path, 2))] == [300_000, 5]
+
+
 def test_a_process_that_starts_later_is_followed_from_its_first_line(tmp_path: Path) -> None:
     put(tmp_path, [(1, b"first")])
     looks = iter(range(10))
@@ -283,6 +324,11 @@ def test_since_begins_at_the_first_line_that_is_not_older(
     put(folder, [(each, b"z" * 9000) for each in times[half:]])
     found = read(logs(folder, start=Start(time=Ticks.stamp(since))))
     assert [each.time for each in found] == [Ticks.stamp(each) for each in times if each >= since]
+
+
+def test_since_begins_at_the_first_of_many_lines_of_one_time(tmp_path: Path) -> None:
+    put(tmp_path, [(each, b"z" * 9000) for each in [1] * 9 + [5] * 30 + [6] * 30])
+    assert len(texts(logs(tmp_path, start=Start(time=Ticks.stamp(5))))) == 60
 
 
 def test_since_and_a_number_of_lines_both_hold(tmp_path: Path) -> None:
