@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
@@ -14,7 +13,6 @@ from paddlespec.cli.exits import Exit, Stop
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from threading import Thread
 
     from paddlespec.backend import Until
     from paddlespec.cli.running import Waiting
@@ -127,15 +125,17 @@ def showing_logs(runs: Sequence[Waiting], until: Until, *, no_color: bool) -> It
     from paddlespec.backend import Until
     from paddlespec.local.engine import Engine
 
-    threads = []
+    shown = []
     for each in runs:
         if until is Until.complete and isinstance(each.engine, Engine) and each.run.ended is None:
-            thread = _follow(each.name, each.run.namespace, no_color=no_color)
-            each.engine.shown[each.run.uid or ""] = partial(thread.join, _DRAIN_SECONDS)
-            threads.append(thread)
-    yield
-    for thread in threads:
-        thread.join(_DRAIN_SECONDS)
+            own = _Shown(each.name, each.run.namespace, no_color=no_color)
+            each.engine.shown[each.run.uid or ""] = own.to_the_end
+            shown.append(own)
+    try:
+        yield
+    finally:
+        for own in shown:
+            own.stop()
 
 
 def tell_next(runs: Sequence[Waiting], until: Until) -> None:
@@ -151,32 +151,44 @@ def tell_next(runs: Sequence[Waiting], until: Until) -> None:
             note(f"next: paddlespec logs {each.name} -f, paddlespec kill {each.name}")
 
 
-def _follow(name: str, namespace: str, *, no_color: bool) -> Thread:
-    """Show the logs of the latest run of a job until it is over."""
-    from threading import Thread
+class _Shown:
+    """The logs of the latest run of a job, shown until it is over or nobody waits any more."""
 
-    from paddlespec.cli.session import colored
-    from paddlespec.cli.tell import note
-    from paddlespec.local import log_places
-    from paddlespec.local.log_reader import Start
-    from paddlespec.logs.follow import show
-    from paddlespec.logs.show import Style, Text
+    def __init__(self, name: str, namespace: str, *, no_color: bool) -> None:
+        from threading import Thread
 
-    found = log_places.run_of(name, namespace, None, 0)
-    replicas = log_places.sources(found)
-    reading = log_places.logs(found, replicas, Start(), note, pieces=True)
-    color = colored(sys.stdout, no_color=no_color)
-    form = Text(replicas, Style(color=color, terminal=sys.stdout.isatty()))
+        from paddlespec.cli.session import colored
+        from paddlespec.cli.tell import note
+        from paddlespec.local import log_places
+        from paddlespec.local.log_reader import LocalLogs, Start
+        from paddlespec.logs.show import Style, Text
 
-    def run() -> None:
+        self._stopped = False
+        found = log_places.run_of(name, namespace, None, 0)
+        replicas = log_places.sources(found)
+        readers = log_places.logs(found, replicas, Start(), note, pieces=True).readers()
+        self._logs = LocalLogs(readers, lambda: self._stopped or log_places.is_over(found))
+        color = colored(sys.stdout, no_color=no_color)
+        self._form = Text(replicas, Style(color=color, terminal=sys.stdout.isatty()))
+        self._thread = Thread(target=self._show, daemon=True)
+        self._thread.start()
+
+    def to_the_end(self) -> None:
+        """Wait until all is shown that a run wrote that is over."""
+        self._thread.join(_DRAIN_SECONDS)
+
+    def stop(self) -> None:
+        """Show no more; a thread may not write while the interpreter ends."""
+        self._stopped = True
+        self._thread.join(_DRAIN_SECONDS)
+
+    def _show(self) -> None:
+        from paddlespec.logs.follow import show
+
         try:
-            show(reading, form, sys.stdout.buffer, follow=True)
+            show(self._logs, self._form, sys.stdout.buffer, follow=True)
         except (BrokenPipeError, ValueError):
             return  # nobody reads it; the run goes on, and its logs are kept
-
-    thread = Thread(target=run, daemon=True)
-    thread.start()
-    return thread
 
 
 def _mounts(given: Sequence[str] | None) -> dict[str, str]:

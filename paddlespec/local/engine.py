@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from paddlespec.manifest import Manifest
 
 _TICK = 0.1
+_MOMENT = 0.25
 
 
 class Attached(NamedTuple):
@@ -77,12 +78,16 @@ class Engine:
         self._deadline = deadline
 
     def pause(self, seconds: float) -> None:
-        """Wait a moment; raises `TimeRanOut` at the deadline, and lets runs go on then."""
+        """
+        Wait a moment, which here is a short one: nobody is asked over a network.
+
+        Raises `TimeRanOut` at the deadline, and lets runs go on then.
+        """
         left = seconds if self._deadline is None else self._deadline - time.monotonic()
         if left <= 0:
             self._release()
             raise TimeRanOut("time ran out")
-        time.sleep(min(seconds, left))
+        time.sleep(min(seconds, left, _MOMENT))
 
     def close(self) -> None:
         """End the runs that end with this command, and wait for that."""

@@ -119,7 +119,8 @@ class JobFolder:
         """Keep other commands from changing this job; *pause* is called while one does."""
         path = os.path.join(self.path, "lock")
         try:
-            os.makedirs(os.path.join(self.path, "runs"), mode=0o700, exist_ok=True)
+            for each in (self.path, os.path.join(self.path, "runs")):
+                os.makedirs(each, mode=0o700, exist_ok=True)
             fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             raise _unwritable(self.path, error) from None

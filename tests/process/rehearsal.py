@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import signal
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from paddlespec.local.state import Status
 
-MARK = "PADDLESPEC_TEST_MARK"
+MARK = "MARK_OF_THIS_TEST"
 
 
 def eventually(check: Callable[[], Any], within: float = 30.0) -> Any:
@@ -44,6 +45,12 @@ def marked(mark: str) -> list[int]:
         except OSError:
             continue
     return found
+
+
+def kill(pid: int) -> None:
+    """Kill a process that may have ended meanwhile."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
 
 
 class Rehearsal:

@@ -9,13 +9,15 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from rehearsal import Rehearsal, eventually, marked
+from rehearsal import Rehearsal, eventually, kill, marked
 
 from paddlespec.local.state import Phase, Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from paddlespec.local.launch import Process
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
@@ -33,7 +35,7 @@ def here(tmp_path: Path) -> Iterator[Rehearsal]:
     made = Rehearsal(tmp_path / "run")
     yield made
     for pid in marked(made.mark):
-        os.kill(pid, signal.SIGKILL)
+        kill(pid)
 
 
 def free_port(host: str) -> int:
@@ -42,7 +44,7 @@ def free_port(host: str) -> int:
         return port
 
 
-def pserver(here: Rehearsal, index: int = 0, delay: float = 0.0) -> tuple[object, tuple[str, int]]:
+def pserver(here: Rehearsal, index: int = 0, delay: float = 0.0) -> tuple[Process, tuple[str, int]]:
     host = f"127.0.9.{index + 1}"
     address = (host, free_port(host))
     argv = (sys.executable, "-c", LISTEN, host, str(address[1]), str(delay))

@@ -1,0 +1,433 @@
+"""`--target local` from the command line: what runs here, what is left alone, what is left."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+from rehearsal import MARK, eventually, kill, marked
+
+from paddlespec.local.folder import JobFolder
+from paddlespec.local.state import Phase
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from paddlespec.local.state import Status
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+
+SPEC = """\
+apiVersion: paddlespec.io/v1
+kind: PaddleJob
+metadata: {{name: {name}}}
+spec:
+  mode: {mode}
+  image: registry.test/paddle:1
+  command: {command}
+  env: {{{mark}: {value}, PASSWORD: {{value: canary-hunter2, sensitive: true}}}}
+  trainers: {{replicas: 2, resources: {{cpu: 1, memory: 1Gi}}}}
+  policy: {{whenChanged: replace-finished}}
+"""
+PSERVERS = """\
+  pservers:
+    replicas: 1
+    resources: {cpu: 1, memory: 1Gi}
+    command:
+    - python3
+    - -c
+    - |
+      import os, socket, time
+      own = socket.create_server((os.environ["POD_IP"], int(os.environ["PADDLE_PORT"])))
+      time.sleep(1000)
+"""
+
+
+class User(NamedTuple):
+    """Someone at a shell of this machine, without a cluster."""
+
+    folder: Path
+    mark: str
+
+    def write(self, command: str, name: str = "fit", mode: str = "parallel", more: str = "") -> str:
+        path = self.folder / f"{name}.yaml"
+        text = SPEC.format(
+            name=name, mode=mode, command=json.dumps(command), mark=MARK, value=self.mark
+        )
+        path.write_text(text + more, encoding="utf-8")
+        return str(path)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        own = {key: value for key, value in os.environ.items() if key != "KUBECONFIG"}
+        return {
+            **own,
+            "HOME": str(self.folder),
+            "XDG_STATE_HOME": str(self.folder / "state"),
+            "XDG_CACHE_HOME": str(self.folder / "cache"),
+        }
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "paddlespec", *arguments],
+            env=self.environment,
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+        process = self.start(*arguments)
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == code, f"{arguments}\n{out}\n{err}"
+        assert "Traceback" not in err
+        assert "canary" not in out + err
+        return subprocess.CompletedProcess(arguments, code, out, err)
+
+    def apply(self, spec: str, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+        return self.run("apply", spec, "--target", "local", *arguments, code=code)
+
+    @property
+    def job(self) -> JobFolder:
+        return JobFolder("default", "fit", self.environment)
+
+    @property
+    def status(self) -> Status:
+        last = self.job.history().ran
+        assert last is not None
+        found = self.job.status(last.number)
+        assert found is not None
+        return found
+
+    def states(self) -> list[str]:
+        return [each.state.value for each in self.job.history().runs]
+
+    def running(self, count: int) -> None:
+        eventually(lambda: len(self.commands()) == count)
+
+    def commands(self) -> list[int]:
+        """The sleeps that specs of these tests run."""
+        found = []
+        for each in marked(self.mark):
+            try:
+                if b"sleep" in Path(f"/proc/{each}/comm").read_bytes():
+                    found.append(each)
+            except OSError:
+                continue
+        return found
+
+    def nothing_left(self) -> None:
+        eventually(lambda: not marked(self.mark))
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> Iterator[User]:
+    made = User(tmp_path, uuid.uuid4().hex)
+    yield made
+    for each in (tmp_path / "state").rglob("state.json"):
+        pid = json.loads(each.read_text(encoding="utf-8"))["pid"]
+        if f"{each.parent}" in _command_line(pid):
+            kill(pid)
+    for pid in marked(made.mark):
+        kill(pid)
+
+
+def _command_line(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8")
+    except OSError:
+        return ""
+
+
+def test_a_job_runs_to_its_end_in_sight(user: User) -> None:
+    told = user.apply(user.write("echo pass $PADDLESPEC_INDEX"), "--wait", "complete")
+    assert "Process/fit-trainer-0 started\nProcess/fit-trainer-1 started\n" in told.stdout
+    assert "trainer-0 | pass 0\n" in told.stdout
+    assert "trainer-1 | pass 1\n" in told.stdout
+    assert told.stderr.splitlines()[-1] == "fit: complete"
+    assert user.states() == ["succeeded"]
+    user.nothing_left()
+
+
+def test_a_run_outlives_the_command_that_started_it(user: User) -> None:
+    told = user.apply(user.write("sleep 1000"))
+    assert "next: paddlespec logs fit -f, paddlespec kill fit" in told.stderr
+    user.running(2)
+    told = user.run("kill", "fit")
+    assert told.stdout == "Process/fit-trainer-0 stopped\nProcess/fit-trainer-1 stopped\n"
+    assert not marked(user.mark)
+    assert user.states() == ["killed"]
+
+
+def test_a_second_apply_of_what_runs_disturbs_nothing(user: User) -> None:
+    spec = user.write("sleep 1000")
+    user.apply(spec, "--wait", "ready")
+    user.running(2)
+    before = user.commands()
+    told = user.apply(spec)
+    assert told.stdout == "Process/fit-trainer-0 unchanged\nProcess/fit-trainer-1 unchanged\n"
+    assert user.commands() == before
+    assert user.states() == ["running"]
+
+
+def test_a_failing_trainer_is_named_with_its_last_words(user: User) -> None:
+    spec = user.write("echo before; [ $PADDLESPEC_INDEX = 0 ] && exec sleep 1000; exit 7")
+    told = user.apply(spec, "--wait", "complete", code=4)
+    assert "paddlespec: fit: failed: a replica failed\n" in told.stderr
+    assert "  fit-trainer-1: exit code 7\n  | before\n" in told.stderr
+    user.nothing_left()
+    again = user.apply(spec, "--wait", "complete", code=4)
+    assert "nothing to do: fit, which failed" in again.stderr
+    assert "exit code 7" in again.stderr
+
+
+def test_a_changed_spec_needs_consent_while_it_runs(user: User) -> None:
+    user.apply(user.write("sleep 1000"))
+    user.running(2)
+    before = user.commands()
+    changed = user.write("sleep 1001")
+    told = user.apply(changed, code=3)
+    assert "fit, which is running: its spec has changed" in told.stderr
+    assert "paddlespec apply --replace" in told.stderr
+    assert user.commands() == before
+    told = user.apply(changed, "--replace", "--wait", "ready")
+    assert "waiting for the end of an earlier run" in told.stderr
+    assert not set(user.commands()) & set(before)
+    assert user.states() == ["replaced", "running"]
+
+
+def test_what_is_over_runs_again_only_when_asked_or_changed(user: User) -> None:
+    spec = user.write("true")
+    user.apply(spec, "--wait", "complete")
+    told = user.apply(spec)
+    assert "nothing to do: fit, which succeeded" in told.stderr
+    assert not told.stdout
+    user.apply(spec, "--rerun", "--wait", "complete")
+    user.apply(user.write("echo other"), "--wait", "complete")
+    assert user.states() == ["succeeded"] * 3
+
+
+def test_what_was_killed_stays_so(user: User) -> None:
+    spec = user.write("sleep 1000")
+    user.apply(spec)
+    user.run("kill", spec, "--target", "local")
+    told = user.apply(spec)
+    assert "nothing to do: run 1 of fit, which was killed" in told.stderr
+    user.apply(spec, "--wait", "complete", code=3)
+    user.apply(spec, "--rerun")
+    assert user.states() == ["killed", "running"]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_who_waits_in_sight_ends_the_run_with_the_command(
+    user: User, number: signal.Signals, code: int
+) -> None:
+    spec = user.write("sleep 1000")
+    process = user.start("apply", spec, "--target", "local", "--wait", "complete")
+    user.running(2)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert "stopping what runs" in err
+    assert not marked(user.mark)
+    assert user.states() == ["killed"]
+
+
+def test_nothing_is_left_when_the_command_in_sight_is_killed(user: User) -> None:
+    process = user.start(
+        "apply", user.write("sleep 1000"), "--target", "local", "--wait", "complete"
+    )
+    user.running(2)
+    process.kill()
+    process.communicate(timeout=60)
+    user.nothing_left()
+
+
+def test_a_wait_that_takes_too_long_leaves_the_run_alone(user: User) -> None:
+    spec = user.write("sleep 1000")
+    user.apply(spec, "--wait", "complete", "--timeout", "3s", code=5)
+    user.running(2)
+    assert user.states() == ["running"]
+
+
+def test_a_killed_supervisor_is_noticed_and_leaves_nothing(user: User) -> None:
+    spec = user.write("sleep 1000")
+    user.apply(spec)
+    user.running(2)
+    pid = user.status.pid
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    user.nothing_left()
+    eventually(lambda: user.status.phase is Phase.lost)
+    assert user.states() == ["lost"]
+    told = user.apply(spec)
+    assert "is gone, and how it ended was not seen" in told.stderr
+    user.apply(spec, "--rerun")
+
+
+def test_a_run_from_before_a_reboot_is_lost(user: User) -> None:
+    user.apply(user.write("true"), "--wait", "complete")
+    path = Path(user.job.run(1)) / "state.json"
+    data = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**data, "phase": "running", "boot": "another"}), encoding="utf-8")
+    text = (Path(user.job.path) / "runs.json").read_text(encoding="utf-8")
+    running = text.replace("succeeded", "running")
+    (Path(user.job.path) / "runs.json").write_text(running, encoding="utf-8")
+    assert user.status.message == "this machine was started anew"
+    assert user.states() == ["lost"]
+
+
+def test_an_apply_that_is_killed_can_be_run_again(user: User) -> None:
+    """Wherever it dies, the next one finds one run or none, and no process twice."""
+    spec = user.write("sleep 1000")
+    for delay in (0.2, 0.25, 0.3, 0.35, 0.4, 0.5):
+        process = user.start("apply", spec, "--target", "local")
+        time.sleep(delay)
+        process.kill()
+        process.communicate(timeout=60)
+    user.apply(spec, "--wait", "ready")
+    user.running(2)
+    assert user.states() == ["running"]
+
+
+def test_two_applies_at_once_make_one_run(user: User) -> None:
+    spec = user.write("sleep 1000")
+    several = [user.start("apply", spec, "--target", "local") for _ in range(4)]
+    for each in several:
+        each.communicate(timeout=60)
+        assert each.returncode == 0
+    user.running(2)
+    assert user.states() == ["running"]
+
+
+def test_jobs_of_two_names_run_at_once(user: User) -> None:
+    user.apply(user.write("sleep 1000"))
+    user.apply(user.write("sleep 1000", "other"))
+    user.running(4)
+    user.run("kill", "fit", "other")
+    assert not marked(user.mark)
+
+
+def test_pservers_are_ready_before_trainers_and_stopped_after_them(user: User) -> None:
+    spec = user.write("echo pass", mode="ps", more=PSERVERS)
+    told = user.apply(spec, "--wait", "complete")
+    assert told.stderr.splitlines()[-1] == "fit: complete, pservers stopped"
+    assert {each.role: each.code for each in user.status.replicas} == {
+        "trainers": 0,
+        "pservers": 143,
+    }
+
+
+def test_ready_means_that_pservers_accept(user: User) -> None:
+    user.apply(user.write("sleep 1000", mode="ps", more=PSERVERS), "--wait", "ready")
+    assert all(each.ready for each in user.status.replicas)
+    assert len(user.status.replicas) == 3
+
+
+def test_a_dry_run_starts_nothing(user: User) -> None:
+    spec = user.write("sleep 1000")
+    told = user.apply(spec, "--dry-run", "server")
+    assert "Process/fit-trainer-0 would be started (dry run)" in told.stdout
+    assert not (user.folder / "state").exists()
+    user.apply(spec)
+    user.running(2)
+    told = user.apply(spec, "--dry-run", "server")
+    assert "Process/fit-trainer-0 unchanged (dry run)" in told.stdout
+
+
+def test_diff_compares_with_what_runs_here(user: User) -> None:
+    spec = user.write("sleep 1000")
+    user.run("diff", spec, "--target", "local", code=1)
+    user.apply(spec)
+    user.run("diff", spec, "--target", "local")
+    told = user.run("diff", user.write("sleep 1001"), "--target", "local", code=1)
+    assert "sleep 1001" in told.stdout
+
+
+def test_delete_forgets_a_job(user: User) -> None:
+    spec = user.write("sleep 1000")
+    user.apply(spec)
+    user.running(2)
+    user.run("delete", "fit")
+    assert not marked(user.mark)
+    assert not Path(user.job.path).exists()
+    told = user.run("delete", spec, "--target", "local", code=3)
+    assert "fit has not run on this machine" in told.stderr
+    user.run("delete", spec, "--target", "local", "--ignore-not-found")
+    user.apply(spec)
+    assert user.states() == ["running"]
+
+
+def test_a_job_that_is_deleted_without_waiting_is_forgotten_all_the_same(user: User) -> None:
+    spec = user.write("sleep 1000")
+    user.apply(spec)
+    user.running(2)
+    user.run("delete", "fit", "--no-wait")
+    user.apply(spec, "--wait", "ready")
+    assert user.states() == ["running"]
+
+
+def test_fewer_replicas_than_the_spec_says(user: User) -> None:
+    user.apply(user.write("true"), "--scale", "trainers=1", "--wait", "complete")
+    assert len(user.status.replicas) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--scale", "trainers=1"], "--scale is for rehearsals"),
+        (["--mount", "/data=."], "--mount is for rehearsals"),
+        (["--python", "python3"], "--python is for rehearsals"),
+        (["--cpu-only"], "--cpu-only is for rehearsals"),
+        (["--target", "local", "--scale", "workers=1"], "expected trainers=N or pservers=N"),
+        (["--target", "local", "--scale", "trainers=few"], "expected trainers=N or pservers=N"),
+        (["--target", "local", "--mount", "data=."], "expected PATH=DIR"),
+        (["--target", "local", "--mount", "/data=none"], "there is no folder none"),
+    ],
+)
+def test_options_of_rehearsals_are_refused_elsewhere(
+    user: User, options: list[str], words: str
+) -> None:
+    told = user.run("apply", user.write("true"), *options, code=2)
+    assert words in told.stderr
+
+
+def test_old_runs_are_forgotten_and_their_history_is_not(user: User) -> None:
+    spec = user.write("true")
+    short = ("-u", "policy.keepFinished=1s")
+    user.apply(spec, *short, "--wait", "complete")
+    user.apply(spec, *short, "--rerun", "--wait", "complete")
+    path = Path(user.job.path) / "runs.json"
+    _age(path)
+    user.apply(spec, *short, "--rerun", "--wait", "complete")
+    assert [each.name for each in sorted(Path(user.job.path, "runs").iterdir())] == ["3"]
+    assert user.states() == ["succeeded"] * 3
+
+
+def _age(path: Path) -> None:
+    """Make every run that is over one of long ago."""
+    text = path.read_text(encoding="utf-8").replace('"running"', '"succeeded"')
+    rows: list[dict[str, Any]] = json.loads(text)
+    for each in rows:
+        each["finished"] = "2020-01-01T00:00:00Z"
+    path.write_text(json.dumps(rows), encoding="utf-8")
+
+
+def test_what_a_run_holds_is_for_its_owner_alone(user: User) -> None:
+    user.apply(user.write("true"), "--wait", "complete")
+    folder = Path(user.job.run(1))
+    for name in ("launch.json", "manifests.json", "state.json"):
+        assert (folder / name).stat().st_mode & 0o077 == 0
+    assert Path(user.job.path).stat().st_mode & 0o077 == 0
+    text = "".join(each.read_text() for each in Path(user.job.path).glob("*") if each.is_file())
+    assert "canary" not in text
