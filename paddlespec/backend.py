@@ -84,6 +84,17 @@ class Consent(NamedTuple):
     force_unlock: bool = False
 
 
+class Compared(NamedTuple):
+    """
+    What an apply would make of a job: its objects, what else there is to say, and the refusal with
+    which it would end.
+    """
+
+    rows: list[Row]
+    notes: tuple[str, ...] = ()
+    refusal: str | None = None
+
+
 class Run(NamedTuple):
     """
     A job as it was applied; `uid` tells this run from another one of the same name.
@@ -126,7 +137,7 @@ class Contents(NamedTuple):
 class Backend(Protocol):
     """Where jobs run."""
 
-    def compare(self, work: Work) -> list[Row]:
+    def compare(self, work: Work, consent: Consent) -> Compared:
         """What an apply would change; nothing is written, and what cannot be seen is told."""
 
     def apply(self, work: Work, mode: Mode, tell: Callable[[Event], None], consent: Consent) -> Run:

@@ -101,13 +101,16 @@ class Comparison(NamedTuple):
     """
     One job before and after.
 
-    `against` says in words what it was compared with: a cluster, a revision, a folder.
+    `against` says in words what it was compared with: a cluster, a revision, a folder. `notes` say
+    what no object shows; `refusal` is why an apply would not do this.
     """
 
     job: str
     namespace: str | None
     against: str
     rows: list[Row]
+    notes: tuple[str, ...] = ()
+    refusal: str | None = None
 
     @property
     def differs(self) -> bool:
@@ -218,6 +221,8 @@ def effect(kind: str, path: Path) -> Effect:
     As API server 1.36 takes it; a kind that it does not build in is changed in place, since its
     controller has the say.
     """
+    if path[:2] == ("metadata", "uid"):
+        return Effect.replacement
     if path[:1] == ("metadata",) or kind not in _IN_PLACE:
         return Effect.in_place
     if _covers(_IN_PLACE[kind], path):

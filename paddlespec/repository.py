@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from paddlespec.backend import OperationFailed
@@ -107,6 +108,7 @@ def repository(path: str) -> Repository:
     return Repository(os.path.realpath(top), git_dir)
 
 
+@lru_cache
 def head(folder: str) -> tuple[str, bool]:
     """The commit that is checked out around *folder*, and whether *folder* differs from it."""
     found = _git(("rev-parse", "--verify", "HEAD"), folder)

@@ -39,19 +39,23 @@ def builder(templates: str | None) -> Callable[[Loaded], list[Manifest]]:
 
 
 def work_of(built: Built) -> Work:
-    """What a backend is to make of a job, and what it is to write down about that."""
+    """What a backend is to make of a job."""
     from paddlespec.backend import Work
     from paddlespec.fingerprint import fingerprint
     from paddlespec.pipeline import context
+
+    loaded = built.loaded
+    found = fingerprint(loaded.job, context(loaded), loaded.target)
+    return Work(loaded.job.metadata.name, built.manifests, found)
+
+
+def recorded(work: Work, loaded: Loaded) -> Work:
+    """*work* with what its run is recorded by: where it comes from, and its spec without secrets."""
     from paddlespec.provenance import provenance
     from paddlespec.report.mask import effective_spec
 
-    loaded = built.loaded
-    return Work(
-        loaded.job.metadata.name,
-        built.manifests,
-        fingerprint(loaded.job, context(loaded), loaded.target),
-        provenance(loaded.file),
-        effective_spec(loaded),
-        loaded.project.name if loaded.project else None,
+    return work._replace(
+        provenance=provenance(loaded.file),
+        spec=effective_spec(loaded),
+        project=loaded.project.name if loaded.project else None,
     )

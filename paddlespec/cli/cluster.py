@@ -56,13 +56,8 @@ def apply(
             help="Until every replica runs, or until the job has ended.",
         ),
     ] = "created",
-    replace: Annotated[
-        bool,
-        typer.Option("--replace", help="Replace a job whose spec has changed, even if it runs."),
-    ] = False,
-    rerun: Annotated[
-        bool, typer.Option("--rerun", help="Run a finished job again, changed or not.")
-    ] = False,
+    replace: options.Replace = False,
+    rerun: options.Rerun = False,
     force_unlock: ForceUnlock = False,
     timeout: options.Timeout = None,
     scale: local.Scale = None,

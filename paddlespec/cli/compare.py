@@ -14,6 +14,7 @@ from paddlespec.cli.exits import Exit, Stop, worst
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from paddlespec.backend import Consent
     from paddlespec.cli.places import Engines
     from paddlespec.diff import Comparison
     from paddlespec.pipeline import Built, Choices, Loaded
@@ -47,6 +48,14 @@ def diff(
             "-o", "--output", metavar="text|json|markdown|github", help="Form of the report."
         ),
     ] = "text",
+    replace: options.Replace = False,
+    rerun: options.Rerun = False,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out", metavar="FILE", help="Write a plan: `apply --plan FILE` does exactly this."
+        ),
+    ] = None,
     timeout: options.Timeout = None,
     templates: options.TemplatesFolder = None,
     no_color: options.NoColor = False,
@@ -62,7 +71,9 @@ def diff(
     paddlespec diff paddlejob.yaml
     paddlespec diff jobs/ -o markdown
     paddlespec diff jobs/ --against git:main
+    paddlespec diff jobs/ --out plan.json
     """
+    from paddlespec.backend import Consent
     from paddlespec.cli.build import build_all
     from paddlespec.cli.places import Engines, check_places, deadline_of
     from paddlespec.cli.session import choices, given, load_valid
@@ -81,7 +92,8 @@ def diff(
         comparisons, jobs_before = _offline(wanted, chosen, against, templates, built)
     else:
         with Engines(kubeconfig, context, namespace, deadline) as engines:
-            comparisons = list(_with_cluster(built, engines, codes))
+            asked = Consent(replace=replace, rerun=rerun)
+            comparisons = list(_with_cluster(built, engines, asked, codes))
     if comparisons or not codes:
         _report(form, comparisons, [*jobs, *jobs_before], no_color=no_color)
     return worst([*codes, *map(_code, comparisons)])
@@ -102,10 +114,11 @@ def _code(comparison: Comparison) -> int:
 
 
 def _with_cluster(
-    built: Sequence[Built], engines: Engines, codes: list[int]
+    built: Sequence[Built], engines: Engines, asked: Consent, codes: list[int]
 ) -> Iterator[Comparison]:
     """Each job against the cluster; one that fails does not stop the others."""
-    from paddlespec.backend import OperationFailed, Work
+    from paddlespec.backend import OperationFailed
+    from paddlespec.cli.build import work_of
     from paddlespec.cli.places import LOCAL
     from paddlespec.cli.tell import failed
     from paddlespec.diff import Comparison
@@ -114,13 +127,14 @@ def _with_cluster(
         metadata = each.loaded.job.metadata
         try:
             engine = engines.of(each.loaded)
-            rows = engine.compare(Work(metadata.name, each.manifests))
+            consent = asked._replace(policy=each.loaded.job.spec.policy.when_changed)
+            found = engine.compare(work_of(each), consent)
         except OperationFailed as error:
             codes.append(failed(metadata.name, error))
             continue
         place = metadata.namespace or engine.namespace
         where = "this machine" if each.loaded.target == LOCAL else "the cluster"
-        yield Comparison(metadata.name, place, where, rows)
+        yield Comparison(metadata.name, place, where, *found)
 
 
 def _offline(

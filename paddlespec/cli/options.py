@@ -62,3 +62,8 @@ Timeout = Annotated[
     typer.Option("--timeout", metavar="DURATION", help="Give up after this long, such as 5m."),
 ]
 Yes = Annotated[bool, typer.Option("-y", "--yes", help="Do not ask.")]
+Replace = Annotated[
+    bool,
+    typer.Option("--replace", help="Replace a job whose spec has changed, even if it runs."),
+]
+Rerun = Annotated[bool, typer.Option("--rerun", help="Run a finished job again, changed or not.")]

@@ -32,7 +32,7 @@ def apply_all(
     *asked* is what the command line agrees to; the policy is each job's own.
     """
     from paddlespec.backend import Mode, OperationFailed
-    from paddlespec.cli.build import work_of
+    from paddlespec.cli.build import recorded, work_of
 
     runs, codes = [], []
     for each in built:
@@ -41,7 +41,8 @@ def apply_all(
             engine = engines.of(each.loaded)
             telling = noted if mode is Mode.client else told
             consent = asked._replace(policy=each.loaded.job.spec.policy.when_changed)
-            run = engine.apply(work_of(each), mode, telling, consent)
+            work = recorded(work_of(each), each.loaded)
+            run = engine.apply(work, mode, telling, consent)
         except OperationFailed as error:
             codes.append(failed(name, error))
             continue

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 from paddlespec.backend import Event, Mode, OperationFailed, Run
 from paddlespec.cluster import readiness, replace
 from paddlespec.cluster.inventory import Inventory, now
+from paddlespec.cluster.judge import judge
 from paddlespec.cluster.lock import Lock
 from paddlespec.cluster.parts import Parts, divide, has_pods
 from paddlespec.cluster.past import settled
 from paddlespec.cluster.start import Start, named
-from paddlespec.cluster.wanted import belongs_to, is_ours_to_resume, namespace_of
+from paddlespec.cluster.wanted import belongs_to, namespace_of
 from paddlespec.history import History, Provenance, RunRecord, State
-from paddlespec.lifecycle import Decision, Found, Step, decide
+from paddlespec.lifecycle import Decision, Step
 from paddlespec.manifest import JOB_LABEL
 
 if TYPE_CHECKING:
@@ -88,37 +89,13 @@ class Apply:
                 return self._anew(parts, live)
 
     def _decide(self, parts: Parts, history: History, live: Manifest | None) -> Decision:
-        last, latest = history.ran, history.latest
-        assert parts.owner is not None
-        if live is None:
-            found = Found.absent
-            changed = last is not None and last.fingerprint != self.work.fingerprint
-            told = None
-        else:
-            known = replace.is_changed(live, self.work)
-            self.start.unchanged = known is False
-            if is_ours_to_resume(live):
-                found = Found.held
-                changed = bool(known) or self.start.differs(parts, live)
-            else:
-                found = Found.over if readiness.job(live).done else Found.running
-                changed = self.start.differs(parts, live) if known is None else known
-            told = f"{named(live)}, which {readiness.state(live)}"
-        intended = (
-            latest is not None
-            and latest.state is State.intended
-            and latest.fingerprint == self.work.fingerprint
-            and last is not None
-        )
-        return decide(
-            self.work.name,
-            history,
-            found,
-            self.consent,
-            changed=changed,
-            intended=intended,
-            told=told,
-        )
+        if live is not None:
+            self.start.unchanged = replace.is_changed(live, self.work) is False
+
+        def differs() -> bool:
+            return live is not None and self.start.differs(parts, live)
+
+        return judge(self.work, history, live, self.consent, differs)
 
     def _nothing(self, parts: Parts, history: History, live: Manifest | None) -> Run:
         """A run that is over: only what changes no pod may change, and nothing starts again."""

@@ -48,19 +48,14 @@ _TRIES = 3
 _BY_READING = "compared by reading only"
 
 
-def compare(client: Client, work: Work) -> list[Row]:
+class Comparing:
     """
-    Each object of *work* as it is and as an apply would make it; what goes comes last.
+    Each object of a job as it is and as it is rendered; what goes comes last.
 
     An object that is to be created is shown as it was rendered: what the server adds to it is the
     same for every job, and what it invents is never the same. An object that cannot be changed in
     place is shown by the fields that we apply. What could not be compared is a row with a problem.
     """
-    return Comparing(client, work).rows()
-
-
-class Comparing:
-    """One comparison of one job."""
 
     def __init__(self, client: Client, work: Work) -> None:
         self.client = client
@@ -213,6 +208,10 @@ class Comparing:
         for each in left:
             if each["kind"] != "ConfigMap" or each["metadata"]["name"] not in used:
                 yield each
+
+    def rendered(self, target: Identity) -> Manifest | None:
+        """What is rendered of an object."""
+        return next((each for each in self.work.manifests if self._identity(each) == target), None)
 
     def _rendered(self, manifest: Manifest) -> Manifest:
         return {**manifest, "metadata": {**manifest["metadata"], "namespace": self.namespace}}

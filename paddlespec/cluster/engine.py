@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paddlespec.backend import JobFailed, Until
-from paddlespec.cluster import compare, past, remove, watch
+from paddlespec.cluster import past, remove, watch
 from paddlespec.cluster.apply import Apply
 from paddlespec.cluster.client import Client
 from paddlespec.cluster.connection import resolve
+from paddlespec.cluster.outlook import outlook
 from paddlespec.history import State
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from paddlespec.backend import Consent, Contents, Event, Mode, Progress, Run, Work
-    from paddlespec.diff import Row
+    from paddlespec.backend import Compared, Consent, Contents, Event, Mode, Progress, Run, Work
     from paddlespec.manifest import Manifest
 
 
@@ -48,9 +48,9 @@ class Engine:
         """Close the connection."""
         self.client.close()
 
-    def compare(self, work: Work) -> list[Row]:
+    def compare(self, work: Work, consent: Consent) -> Compared:
         """What an apply would change; nothing is written."""
-        return compare.compare(self.client, work)
+        return outlook(self.client, work, consent)
 
     def apply(self, work: Work, mode: Mode, tell: Callable[[Event], None], consent: Consent) -> Run:
         """Make it so; what is already so is not disturbed."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from paddlespec import diff
 from paddlespec.backend import (
+    Compared,
     Contents,
     Event,
     JobFailed,
@@ -101,13 +102,13 @@ class Engine:
             while is_alive(each.folder):
                 time.sleep(_TICK)
 
-    def compare(self, work: Work) -> list[Row]:
+    def compare(self, work: Work, consent: Consent) -> Compared:
         """What an apply would change in comparison with the run that is there."""
         folder = self._folder(work.name)
         last = folder.history().ran
         there = last is not None and last.state in (State.running, State.succeeded, State.failed)
         before = folder.manifests(last.number) if last is not None and there else []
-        return [Row(each) for each in diff.diff(before, work.manifests)]
+        return Compared([Row(each) for each in diff.diff(before, work.manifests)])
 
     def apply(self, work: Work, mode: Mode, tell: Callable[[Event], None], consent: Consent) -> Run:
         """Make it so; what is already so is not disturbed."""

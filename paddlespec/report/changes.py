@@ -55,7 +55,13 @@ def render(
 
 def worth_telling(comparison: Comparison) -> bool:
     """Whether there is anything to say of a job besides that it stays."""
-    return comparison.differs or bool(comparison.problems)
+    return comparison.differs or bool(comparison.problems or remarks(comparison))
+
+
+def remarks(comparison: Comparison) -> list[str]:
+    """What no object shows."""
+    refusal = [f"an apply refuses this: {comparison.refusal}"] if comparison.refusal else []
+    return [*comparison.notes, *refusal]
 
 
 def title(comparison: Comparison) -> str:
@@ -70,6 +76,8 @@ def _text(comparisons: Sequence[Comparison], hidden: Hidden, *, color: bool) -> 
     for comparison in filter(worth_telling, comparisons):
         yield paint(visible(title(comparison)), "1")
         yield paint(f"  against {visible(hidden.text(comparison.against))}", "2")
+        for remark in remarks(comparison):
+            yield f"  {visible(hidden.text(remark))}"
         found = facts(comparison, hidden.text)
         widest = max((len(each.name) for each in found), default=0)
         if found:
@@ -116,6 +124,8 @@ def _job(comparison: Comparison, hidden: Hidden) -> dict[str, Any]:
         "namespace": comparison.namespace,
         "against": hidden.text(comparison.against),
         "differs": comparison.differs,
+        "notes": [hidden.text(each) for each in comparison.notes],
+        "refusal": hidden.text(comparison.refusal) if comparison.refusal else None,
         "summary": [each._asdict() for each in found],
         "objects": [_object(each, hidden) for each in comparison.rows],
     }

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from paddlespec.diff import Operation
-from paddlespec.report.changes import title, worth_telling
+from paddlespec.report.changes import remarks, title, worth_telling
 from paddlespec.report.objects import lines
 from paddlespec.report.summary import facts, plan
 from paddlespec.report.width import shortened, visible
@@ -72,6 +72,7 @@ def _table(page: _Page, told: Sequence[Comparison], hidden: Hidden) -> list[str]
         found = [f"{each.name}: {each}" for each in facts(comparison, hidden.text)]
         if comparison.problems:
             found.append(f"{len(comparison.problems)} objects could not be compared")
+        found += [hidden.text(each) for each in remarks(comparison)]
         cells = "<br>".join(_code(shortened(each, _LONGEST_CELL)) for each in found)
         row = f"| {_code(title(comparison))} | {_counts(comparison)} | {cells} |\n"
         if page.left[0] - len(row) < half or not page.put(row):
@@ -115,7 +116,8 @@ def _block(
     against = ""
     if comparison.against != told[0].against:
         against = f"Compared with {_code(hidden.text(comparison.against))}.\n\n"
-    summary = f"<summary>{_code(title(comparison))}: {_counts(comparison) or 'not compared'}"
+    nothing = "not compared" if comparison.problems else "no changes"
+    summary = f"<summary>{_code(title(comparison))}: {_counts(comparison) or nothing}"
     return (
         f"<details>\n{summary}</summary>\n\n{against}{fence}diff\n{text}{fence}\n\n</details>\n\n"
     )

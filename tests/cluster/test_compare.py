@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from interceptor import Fate, Seen, intercepted
 from test_apply import QUEUED, VARIANTS
-from user import User, conditions
+from user import LABELS, WORKLOAD, User, conditions
 
-from paddlespec.backend import Work
+from paddlespec.backend import Consent
+from paddlespec.cli.build import work_of
 from paddlespec.cluster.engine import open_engine
 from paddlespec.cluster.own import own
 from paddlespec.cluster.wanted import fingerprint_of, wanted
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from control_plane import ControlPlane
+
+    from paddlespec.backend import Work
 
 create, change, replace = Operation.create, Operation.change, Operation.replace
 keep, delete = Operation.keep, Operation.delete
@@ -54,13 +57,13 @@ def works(user: User, *arguments: str) -> Iterator[Work]:
     files = Files()
     for path in files.specs(paths)[0]:
         for loaded in load(path, files, chosen)[0]:
-            yield Work(loaded.job.metadata.name, build(loaded, templates).manifests)
+            yield work_of(build(loaded, templates))
 
 
 def compare(user: User, *arguments: str) -> list[Row]:
     [work] = works(user, *arguments)
     engine = open_engine(str(user.kubeconfig))
-    rows = engine.compare(work)
+    rows = engine.compare(work, Consent()).rows
     engine.close()
     return rows
 
@@ -250,7 +253,7 @@ def test_stopped_pservers_are_no_difference(user: User) -> None:
     assert set(operations(rows).values()) == {keep}
     assert not problems(rows)
     rows = compare(user, *spec, "-u", "pservers.image=registry.test/paddle:2")
-    assert operations(rows)["StatefulSet/fit-pserver"] is change
+    assert operations(rows)["StatefulSet/fit-pserver"] is replace
     rows = compare(user, *spec, "-u", "pservers.workload=Job")
     assert operations(rows)["StatefulSet/fit-pserver"] is delete
     assert operations(rows)[PSERVERS] is create
@@ -309,9 +312,53 @@ def test_a_run_that_is_ending_is_created_again(user: User) -> None:
     spec = user.ps(run_for="1h", terminate_after="5s")
     user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
     user.run("kill", "fit", "--no-wait")
-    rows = compare(user, spec)
+    assert not compare(user, spec)
+    rows = compare(user, spec, "-u", "image=registry.test/paddle:2")
     assert set(operations(rows).values()) == {create}
     assert not problems(rows)
+
+
+def test_what_ran_already_is_not_shown_as_new(user: User) -> None:
+    spec = user.ps(run_for="1s")
+    user.run("apply", spec, "--wait", "complete", "--timeout", "60s")
+    user.plane.request("DELETE", f"{user.path('jobs')}/fit-trainer?propagationPolicy=Background")
+    user.plane.eventually(lambda: not user.names("jobs"))
+    told = user.run("diff", spec)
+    assert "nothing to do: run 1 of fit, which succeeded" in told.stdout
+    assert "No changes." in told.stdout
+    told = user.run("diff", spec, "--rerun", code=1)
+    assert "Plan: 4 to create" in told.stdout
+
+
+def test_a_rerun_replaces_what_is_the_same(user: User) -> None:
+    spec = user.ps(run_for="1s")
+    user.run("apply", spec, "--wait", "complete", "--timeout", "60s")
+    user.run("diff", spec)
+    told = user.run("diff", spec, "--rerun", code=1)
+    assert "known after apply" in told.stdout
+    assert "Plan: 0 to create, 0 to change, 4 to replace, 0 to delete" in told.stdout
+
+
+def test_a_refusal_is_announced(user: User) -> None:
+    spec = user.ps(run_for="1h")
+    user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
+    other = ("-u", "image=registry.test/paddle:2")
+    told = user.run("diff", spec, *other, code=1)
+    assert "an apply refuses this: Job/fit-trainer, which is running" in told.stdout
+    assert "--replace" in told.stdout
+    told = user.run("diff", spec, *other, "--replace", code=1)
+    assert "refuses" not in told.stdout
+
+
+def test_what_stays_as_it_is_is_no_difference(user: User) -> None:
+    spec = user.ps(run_for="1h")
+    user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
+    path = user.templates / "kubernetes" / WORKLOAD.name
+    text = path.read_text(encoding="utf-8")
+    other = LABELS.replace("pod.labels", 'dict(pod.labels, **{"example.com/new": "yes"})')
+    path.write_text(text.replace(LABELS, other), encoding="utf-8")
+    told = user.run("diff", spec)
+    assert "left as they are: Job/fit-trainer, Job/fit-pserver" in told.stdout
 
 
 def test_what_is_rendered_no_more_is_deleted(user: User) -> None:

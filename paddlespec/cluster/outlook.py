@@ -1,0 +1,127 @@
+"""
+What an apply would do to a job: the comparison of its objects in the light of its history.
+
+The decision is the one that the apply takes, so that nothing is shown that would not happen.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from paddlespec.backend import Compared, OperationFailed
+from paddlespec.cluster import readiness, replace
+from paddlespec.cluster.compare import Comparing
+from paddlespec.cluster.inventory import Inventory
+from paddlespec.cluster.judge import judge
+from paddlespec.cluster.own import own
+from paddlespec.cluster.past import settled
+from paddlespec.cluster.refusal import Refused
+from paddlespec.cluster.wanted import belongs_to, wanted
+from paddlespec.diff import Change, Effect, Operation, Row
+from paddlespec.history import History
+from paddlespec.lifecycle import Decision, Step
+from paddlespec.manifest import identity
+
+if TYPE_CHECKING:
+    from paddlespec.backend import Consent, Work
+    from paddlespec.cluster.client import Client
+    from paddlespec.manifest import Manifest
+
+_NEW_UID = "known after apply"
+
+
+def outlook(client: Client, work: Work, consent: Consent) -> Compared:
+    """Every object as it is and as an apply would make it, and whether it would."""
+    comparing = Comparing(client, work)
+    rows = comparing.rows()
+    owner = comparing.owner
+    if owner is None:
+        return Compared(rows)
+    target = identity(owner)._replace(namespace=comparing.namespace)
+    live = comparing.live.get(target)
+    if target in comparing.refusals or (live is not None and belongs_to(live) != work.name):
+        return Compared(rows)
+    history, notes = _history(client, comparing.namespace, work)
+    history = settled(history, live)
+    if live is not None and readiness.is_going(live):
+        live = None
+    stuck = any(row.change.operation is Operation.replace for row in rows)
+    try:
+        decision = judge(work, history, live, consent, lambda: stuck)
+    except OperationFailed as error:
+        hint = f"; {error.hint}" if error.hint else ""
+        return Compared(rows, notes, f"{error.message}{hint}")
+    if decision.why:
+        notes = (*notes, decision.why)
+    rows, left = _decided(comparing, rows, decision, live)
+    if left:
+        notes = (*notes, f"left as they are: {', '.join(left)}: the spec says the same of the pods")
+    return Compared(rows, notes)
+
+
+def _history(client: Client, namespace: str, work: Work) -> tuple[History, tuple[str, ...]]:
+    try:
+        return Inventory(client, namespace, work.name).read(), ()
+    except Refused as error:
+        if error.refusal.status != 403:
+            raise
+        return History(), (f"{error.message}: what ran before is not known",)
+
+
+def _decided(
+    comparing: Comparing, rows: list[Row], decision: Decision, live: Manifest | None
+) -> tuple[list[Row], list[str]]:
+    """The rows as the decision leaves them, and the objects that stay although they differ."""
+    if decision.step is Step.create:
+        return rows, []
+    if decision.step is Step.replace:
+        return [_anew(comparing, row) for row in rows], []
+    if live is None:
+        return [], []
+    if decision.step is Step.nothing:
+        over = readiness.job(live).done
+        rows = [
+            row if over and row.change.identity == identity(live) else _kept(row)
+            for row in rows
+            if row.change.before is not None or row.problem
+        ]
+    if replace.is_changed(live, comparing.work) is not False:
+        return rows, []
+    left = [row for row in rows if _cannot_change(row)]
+    kept = [_kept(row) if row in left else row for row in rows]
+    return kept, [str(row.change.identity) for row in left]
+
+
+def _cannot_change(row: Row) -> bool:
+    """Whether an object that is there would have to be suspended, or another one."""
+    before = row.change.before
+    held = before is not None and (before.get("spec") or {}).get("suspend")
+    needs = {each.effect for each in row.change.fields}
+    return Effect.replacement in needs or (Effect.suspended in needs and not held)
+
+
+def _kept(row: Row) -> Row:
+    """An object that stays as it is."""
+    before = row.change.before
+    return row._replace(change=Change(before, before)) if before is not None else row
+
+
+def _anew(comparing: Comparing, row: Row) -> Row:
+    """An object that goes with an earlier run and comes again: it is another one then."""
+    before, after = row.change.before, row.change.after
+    if before is None or after is None or row.problem or after["kind"] == "PersistentVolumeClaim":
+        return row
+    live = comparing.live.get(identity(after))
+    manifest = comparing.rendered(identity(after))
+    if live is None or manifest is None:
+        return row
+    owners = live["metadata"].get("ownerReferences") or [None]
+    sent = wanted(manifest, None, comparing.namespace, owners[0])
+    return Row(Change(_marked(own(live, sent), live["metadata"]["uid"]), _marked(sent, _NEW_UID)))
+
+
+def _marked(manifest: Manifest, uid: str) -> Manifest:
+    found: dict[str, Any] = {**manifest, "metadata": {**manifest["metadata"], "uid": uid}}
+    if isinstance(found.get("spec"), dict):
+        found["spec"] = {key: each for key, each in found["spec"].items() if key != "suspend"}
+    return found
