@@ -111,6 +111,14 @@ class History(NamedTuple):
         )
 
 
+class Recorded(NamedTuple):
+    """The history of one job, wherever it is kept."""
+
+    namespace: str
+    job: str
+    history: History
+
+
 def encode(history: History, largest: int = LARGEST) -> dict[str, str]:
     """
     *history* as named texts, of *largest* bytes in all.

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from paddlespec.cli import cluster, compare, learn, logs, options, write
+from paddlespec.cli import cluster, compare, get, learn, logs, options, write
 from paddlespec.cli.exits import Exit, Stop
 
 app = typer.Typer(
@@ -26,6 +26,9 @@ _EARLIER = {
     "sub": "apply",
     "cancel": "kill",
     "stop": "kill",
+    "list": "get history",
+    "jobs": "get history",
+    "history": "get history",
 }
 
 
@@ -189,6 +192,7 @@ app.command()(cluster.apply)
 app.command()(cluster.kill)
 app.command()(cluster.delete)
 app.command()(logs.logs)
+app.add_typer(get.group)
 
 
 @app.command()

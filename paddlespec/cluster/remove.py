@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 
 from paddlespec.backend import Contents, Event, NotFound, Progress
 from paddlespec.cluster import readiness
-from paddlespec.cluster.inventory import INVENTORY_LABEL, Inventory, now
+from paddlespec.cluster.inventory import Inventory, now
 from paddlespec.cluster.kinds import MANAGED, POD_GROUP
 from paddlespec.cluster.lock import Lock
 from paddlespec.cluster.past import settled
-from paddlespec.cluster.refusal import Refused
+from paddlespec.cluster.records import unknown
 from paddlespec.cluster.wanted import is_owner
-from paddlespec.diagnostic import did_you_mean
 from paddlespec.history import History, State
 from paddlespec.lifecycle import said
 from paddlespec.manifest import JOB_LABEL, identity, role
@@ -38,7 +37,7 @@ def contents(client: Client, name: str, *, claims: bool = False) -> Contents:
         inventory = Inventory(client, client.namespace, name)
         history = inventory.read()
         if inventory.live is None:
-            raise _unknown(client, name)
+            raise unknown(client, name)
         if not claims:
             raise _over(name, history)
     replicas: dict[str, int] = {}
@@ -113,14 +112,3 @@ def _over(name: str, history: History) -> NotFound:
         f"nothing is left of {name}: {told}",
         f"to forget its history too: paddlespec delete {name}",
     )
-
-
-def _unknown(client: Client, name: str) -> NotFound:
-    """The refusal for a name that nothing carries, with the name that was meant."""
-    try:
-        found = client.find("v1", "ConfigMap", client.namespace, INVENTORY_LABEL)
-    except Refused:
-        found = []
-    known = {each["metadata"]["labels"][INVENTORY_LABEL] for each in found}
-    hint = did_you_mean(name, sorted(known))
-    return NotFound(f"there is no job {name} in namespace {client.namespace}", hint)

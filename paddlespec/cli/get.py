@@ -1,0 +1,16 @@
+"""`get`: what is known of jobs and of the place where they run; one module for each resource."""
+
+from __future__ import annotations
+
+import typer
+
+from paddlespec.cli import records
+
+group = typer.Typer(
+    name="get",
+    help="Show what is known of jobs: history, spec.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+group.command()(records.history)
+group.command()(records.spec)

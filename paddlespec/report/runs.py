@@ -1,0 +1,112 @@
+"""The runs of jobs, as they are recorded: for people, and as plain data."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from paddlespec.history import as_data
+from paddlespec.report.table import Column, table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paddlespec.history import Recorded, RunRecord
+
+_SPACE = Column("NAMESPACE", cut=True)
+_COLUMNS = (
+    Column("NAME", cut=True),
+    Column("RUN", right=True),
+    Column("STATE"),
+    Column("STARTED"),
+    Column("TIME", right=True),
+    Column("WHO", cut=True),
+    Column("COMMIT"),
+    Column("SPEC", wide=True),
+    Column("CI", wide=True, cut=True),
+)
+_UNITS = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
+
+
+def runs(
+    recorded: Sequence[Recorded],
+    now: datetime,
+    *,
+    spaces: bool = False,
+    wide: bool = False,
+    width: int | None = None,
+) -> str:
+    """One line for each run, the latest last; *spaces* names the namespaces."""
+    columns = [*([_SPACE] if spaces else []), *_COLUMNS]
+    rows = [
+        [*([each.namespace] if spaces else []), each.job, *_cells(run, now)]
+        for each in recorded
+        for run in each.history.runs
+    ]
+    return table(columns, rows, wide=wide, width=width)
+
+
+def listed(recorded: Sequence[Recorded]) -> dict[str, Any]:
+    """Jobs with their runs, oldest first."""
+    return {
+        "jobs": [
+            {
+                "namespace": each.namespace,
+                "name": each.job,
+                "runs": [as_data(run) for run in each.history.runs],
+            }
+            for each in recorded
+        ]
+    }
+
+
+def one(recorded: Recorded, run: RunRecord) -> dict[str, Any]:
+    """One run with the spec that was applied, as far as that is kept."""
+    found = {"namespace": recorded.namespace, "name": recorded.job, **as_data(run)}
+    return found if run.spec is None else {**found, "spec": parsed(run.spec)}
+
+
+def parsed(spec: str) -> Any:
+    """An effective spec, which is kept as text, as data."""
+    import yaml
+
+    try:
+        return yaml.safe_load(spec)
+    except yaml.YAMLError:
+        return spec
+
+
+def lasted(run: RunRecord, now: datetime) -> str:
+    """How long a run took, or takes already, in its two largest units; nothing if unknown."""
+    start, end = _moment(run.started), _moment(run.finished)
+    if start is None or (end is None and run.is_over):
+        return ""
+    left = max(0, int(((end or now) - start).total_seconds()))
+    parts: list[str] = []
+    for unit, length in _UNITS:
+        count, left = divmod(left, length)
+        if count or parts:
+            parts.append(f"{count}{unit}" if count else "")
+    return "".join(parts[:2]) or "0s"
+
+
+def _cells(run: RunRecord, now: datetime) -> list[str]:
+    source = run.provenance
+    commit = (source.commit or "")[:7] + ("+dirty" if source.commit and source.dirty else "")
+    return [
+        str(run.number),
+        run.state.value,
+        run.started or "",
+        lasted(run, now),
+        source.who,
+        commit,
+        run.fingerprint or "",
+        source.ci or "",
+    ]
+
+
+def _moment(text: str | None) -> datetime | None:
+    try:
+        return datetime.strptime(text or "", "%Y-%m-%dT%H:%M:%S%z")
+    except ValueError:
+        return None
