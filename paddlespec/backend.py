@@ -8,14 +8,16 @@ people and hold no value of the user's environment.
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from paddlespec.diff import Row
     from paddlespec.history import Provenance, State
     from paddlespec.manifest import Manifest
+    from paddlespec.plan import JobPlan
 
 
 class OperationFailed(Exception):
@@ -74,7 +76,8 @@ class Consent(NamedTuple):
     """
     What an apply may do: to a run that is there, to fields of others, to a lock.
 
-    `policy` is the spec's whenChanged; the rest is what the person who applies agrees to.
+    `policy` is the spec's whenChanged; the rest is what the person who applies agrees to. With
+    `approved` it does exactly that, or nothing.
     """
 
     policy: str = "replace-finished"
@@ -82,17 +85,19 @@ class Consent(NamedTuple):
     rerun: bool = False
     force_conflicts: bool = False
     force_unlock: bool = False
+    approved: JobPlan | None = None
 
 
 class Compared(NamedTuple):
     """
-    What an apply would make of a job: its objects, what else there is to say, and the refusal with
-    which it would end.
+    What an apply would make of a job: its objects, what else there is to say, the refusal with
+    which it would end, and what all this rests on.
     """
 
     rows: list[Row]
     notes: tuple[str, ...] = ()
     refusal: str | None = None
+    basis: Mapping[str, Any] = MappingProxyType({})
 
 
 class Run(NamedTuple):

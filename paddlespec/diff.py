@@ -8,12 +8,13 @@ over the paths that differ, never by what a server says of them.
 from __future__ import annotations
 
 from enum import Enum
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddlespec.manifest import Identity, Manifest, identity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from paddlespec.diagnostic import Path
 
@@ -102,7 +103,7 @@ class Comparison(NamedTuple):
     One job before and after.
 
     `against` says in words what it was compared with: a cluster, a revision, a folder. `notes` say
-    what no object shows; `refusal` is why an apply would not do this.
+    what no object shows; `refusal` is why an apply would not do this; `basis` is what it rests on.
     """
 
     job: str
@@ -111,6 +112,7 @@ class Comparison(NamedTuple):
     rows: list[Row]
     notes: tuple[str, ...] = ()
     refusal: str | None = None
+    basis: Mapping[str, Any] = MappingProxyType({})
 
     @property
     def differs(self) -> bool:

@@ -58,6 +58,12 @@ def apply(
     ] = "created",
     replace: options.Replace = False,
     rerun: options.Rerun = False,
+    plan: Annotated[
+        str | None,
+        typer.Option(
+            "--plan", metavar="FILE", help="Do exactly what `diff --out FILE` showed, or refuse."
+        ),
+    ] = None,
     force_unlock: ForceUnlock = False,
     timeout: options.Timeout = None,
     scale: local.Scale = None,
@@ -83,9 +89,12 @@ def apply(
     paddlespec apply paddlejob.yaml
     paddlespec apply jobs/ --dry-run server
     paddlespec apply paddlejob.yaml --wait complete --timeout 2h
+    paddlespec apply --plan plan.json
     paddlespec apply paddlejob.yaml --target local --scale trainers=2 --wait complete
     """
     from paddlespec.backend import Consent, Mode, Until
+    from paddlespec.cli import approval
+    from paddlespec.cli.approval import Call
     from paddlespec.cli.build import build_all
     from paddlespec.cli.places import Engines, check_places, deadline_of
     from paddlespec.cli.running import apply_all, wait_for_all
@@ -96,18 +105,31 @@ def apply(
     until = Until(_one_of("--wait", wait, [each.value for each in Until]))
     deadline = deadline_of(timeout)
     updates = [*(update or ()), *local.scaled(scale)]
-    chosen = choices(overlay, profile, updates, target, datacenter)
-    wanted = given(paths, file)
+    flags = {"replace": replace, "rerun": rerun}
+    call = Call(
+        *([*(paths or ()), *(file or ())], overlay or (), profile, updates, target, datacenter),
+        *(namespace, templates, [name for name, value in flags.items() if value]),
+    )
+    read = approval.read(plan) if plan is not None else None
+    if read is not None:
+        call = approval.call_of(read, call)
+    chosen = choices(call.overlay, call.profile, call.update, call.target, call.datacenter)
+    wanted, namespace, templates = given(call.paths, None), call.namespace, call.templates
     jobs = load_valid(wanted, Files(), chosen, quiet=quiet, no_color=no_color)
     check_places(jobs, namespace)
     here = local.Here(mount, python, cpu_only, attached=until is Until.complete)
     local.check(jobs, here, scale)
+    approved = approval.approved_of(read, jobs) if read is not None else {}
     built = build_all(jobs, templates)
     if preview and not _previewed(wanted, chosen, templates, yes=yes, no_color=no_color):
         return Exit.done
     with Engines(kubeconfig, context, namespace, deadline, here) as engines:
-        asked = Consent(replace=replace, rerun=rerun, force_unlock=force_unlock)
-        runs, codes = apply_all(built, engines, mode, asked)
+        asked = Consent(
+            replace="replace" in call.agreed,
+            rerun="rerun" in call.agreed,
+            force_unlock=force_unlock,
+        )
+        runs, codes = apply_all(built, engines, mode, asked, approved)
         if mode is Mode.none and until is not Until.created:
             with local.showing_logs(runs, until, no_color=no_color):
                 codes += wait_for_all(runs, until, quiet=quiet)

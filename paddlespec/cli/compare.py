@@ -77,8 +77,11 @@ def diff(
     from paddlespec.cli.build import build_all
     from paddlespec.cli.places import Engines, check_places, deadline_of
     from paddlespec.cli.session import choices, given, load_valid
+    from paddlespec.cli.tell import note
     from paddlespec.files import Files
 
+    if out is not None and against is not None:
+        raise Stop(Exit.usage, "--out is for a comparison with the cluster, and not --against")
     form = _form(output)
     deadline = deadline_of(timeout)
     chosen = choices(overlay, profile, update, target, datacenter)
@@ -96,6 +99,16 @@ def diff(
             comparisons = list(_with_cluster(built, engines, asked, codes))
     if comparisons or not codes:
         _report(form, comparisons, [*jobs, *jobs_before], no_color=no_color)
+    if out is not None and not codes:
+        from paddlespec.cli import approval
+
+        flags = {"replace": replace, "rerun": rerun}
+        call = approval.Call(
+            *(wanted, overlay or (), profile, update or (), target, datacenter, namespace),
+            *(templates, [name for name, value in flags.items() if value]),
+        )
+        approval.write(out, call, comparisons, jobs)
+        note(f"plan written: paddlespec apply --plan {out}")
     return worst([*codes, *map(_code, comparisons)])
 
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from paddlespec.cli.tell import Lines, failed, noted, told
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from paddlespec.backend import Consent, Mode, Run, Until
     from paddlespec.cli.places import Engine, Engines
     from paddlespec.pipeline import Built
+    from paddlespec.plan import JobPlan
 
 _POLL_SECONDS = 1.0
 
@@ -24,12 +25,17 @@ class Waiting(NamedTuple):
 
 
 def apply_all(
-    built: Sequence[Built], engines: Engines, mode: Mode, asked: Consent
+    built: Sequence[Built],
+    engines: Engines,
+    mode: Mode,
+    asked: Consent,
+    approved: Mapping[str, JobPlan],
 ) -> tuple[list[Waiting], list[int]]:
     """
     Apply each job; one that fails does not stop the others.
 
-    *asked* is what the command line agrees to; the policy is each job's own.
+    *asked* is what the command line agrees to; the policy is each job's own, and so is what a plan
+    has *approved*.
     """
     from paddlespec.backend import Mode, OperationFailed
     from paddlespec.cli.build import recorded, work_of
@@ -40,7 +46,8 @@ def apply_all(
         try:
             engine = engines.of(each.loaded)
             telling = noted if mode is Mode.client else told
-            consent = asked._replace(policy=each.loaded.job.spec.policy.when_changed)
+            policy = each.loaded.job.spec.policy.when_changed
+            consent = asked._replace(policy=policy, approved=approved.get(name))
             work = recorded(work_of(each), each.loaded)
             run = engine.apply(work, mode, telling, consent)
         except OperationFailed as error:

@@ -15,6 +15,7 @@ from paddlespec.cluster import readiness, replace
 from paddlespec.cluster.inventory import Inventory, now
 from paddlespec.cluster.judge import judge
 from paddlespec.cluster.lock import Lock
+from paddlespec.cluster.outlook import check_approval
 from paddlespec.cluster.parts import Parts, divide, has_pods
 from paddlespec.cluster.past import settled
 from paddlespec.cluster.start import Start, named
@@ -65,6 +66,7 @@ class Apply:
 
     def _whole(self) -> Run:
         parts = self.parts
+        check_approval(self.client, self.work, self.consent)
         self.inventory.read()
         if parts.owner is None:
             for each in [*parts.claims, *parts.owned]:

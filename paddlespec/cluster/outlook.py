@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from paddlespec import plan
 from paddlespec.backend import Compared, OperationFailed
 from paddlespec.cluster import readiness, replace
 from paddlespec.cluster.compare import Comparing
@@ -16,8 +17,8 @@ from paddlespec.cluster.judge import judge
 from paddlespec.cluster.own import own
 from paddlespec.cluster.past import settled
 from paddlespec.cluster.refusal import Refused
-from paddlespec.cluster.wanted import belongs_to, wanted
-from paddlespec.diff import Change, Effect, Operation, Row
+from paddlespec.cluster.wanted import belongs_to, namespace_of, wanted
+from paddlespec.diff import Change, Comparison, Effect, Operation, Row
 from paddlespec.history import History
 from paddlespec.lifecycle import Decision, Step
 from paddlespec.manifest import identity
@@ -50,13 +51,46 @@ def outlook(client: Client, work: Work, consent: Consent) -> Compared:
         decision = judge(work, history, live, consent, lambda: stuck)
     except OperationFailed as error:
         hint = f"; {error.hint}" if error.hint else ""
-        return Compared(rows, notes, f"{error.message}{hint}")
+        return Compared(rows, notes, f"{error.message}{hint}", _basis(comparing, history))
     if decision.why:
         notes = (*notes, decision.why)
     rows, left = _decided(comparing, rows, decision, live)
     if left:
         notes = (*notes, f"left as they are: {', '.join(left)}: the spec says the same of the pods")
-    return Compared(rows, notes)
+    return Compared(rows, notes, None, _basis(comparing, history, decision.step))
+
+
+def check_approval(client: Client, work: Work, consent: Consent) -> None:
+    """Refuse to do other things than a plan approved, if there is one."""
+    if consent.approved is None:
+        return
+    namespace = namespace_of(client, work)
+    comparison = Comparison(work.name, namespace, "", *outlook(client, work, consent))
+    told = list(plan.moved(consent.approved, plan.of(comparison)))
+    if told or comparison.refusal:
+        raise OperationFailed(
+            f"the plan is stale: {'; '.join([*told, *filter(None, [comparison.refusal])])}",
+            "look at it again: paddlespec diff PATH... --out FILE",
+        )
+
+
+def _basis(comparing: Comparing, history: History, step: Step | None = None) -> dict[str, Any]:
+    """What an approval of this rests on; whether a run is over by now is not part of it."""
+    last = history.ran
+    objects = {
+        str(target): {
+            "uid": live["metadata"]["uid"],
+            "generation": live["metadata"].get("generation"),
+        }
+        for target, live in comparing.live.items()
+        if live is not None
+    }
+    return {
+        "step": step.value if step in (Step.create, Step.replace) else None,
+        "run": f"{last.number} ({last.uid})" if last is not None else None,
+        "objects": objects,
+        "server": comparing.client.host,
+    }
 
 
 def _history(client: Client, namespace: str, work: Work) -> tuple[History, tuple[str, ...]]:

@@ -1,0 +1,143 @@
+"""`diff --out` and `apply --plan`: what was shown is what happens, or nothing does."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from user import User, conditions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from control_plane import ControlPlane
+
+OTHER = ("-u", "image=registry.test/paddle:2")
+
+
+@pytest.fixture
+def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
+    return User.admin(control_plane, namespace, tmp_path)
+
+
+def planned(user: User, *arguments: str, code: int = 1) -> str:
+    told = user.run("diff", *arguments, "--out", "plan.json", code=code)
+    assert "paddlespec apply --plan plan.json" in told.stderr
+    return "plan.json"
+
+
+def test_a_plan_is_carried_out(user: User) -> None:
+    spec = user.ps(run_for="1h")
+    told = user.run("apply", "--plan", planned(user, spec), "--wait", "ready", "--timeout", "60s")
+    assert "Job/fit-trainer created" in told.stdout
+    before = user.settled()
+    user.run("apply", "--plan", planned(user, spec, code=0))
+    assert user.everything() == before
+
+
+def test_a_plan_holds_the_flags_that_it_was_made_with(user: User) -> None:
+    spec = user.ps(run_for="1h")
+    user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
+    told = user.run("diff", spec, *OTHER, "--out", "plan.json", code=3)
+    assert "no plan is written: fit: Job/fit-trainer, which is running" in told.stderr
+    assert not (user.folder / "plan.json").exists()
+    user.run("apply", "--plan", planned(user, spec, *OTHER, "--replace"))
+    template = user.get("jobs", "fit-trainer")["spec"]["template"]["spec"]
+    assert template["containers"][0]["image"] == "registry.test/paddle:2"
+    assert [each["run"] for each in user.history()] == [1, 2]
+
+
+def patched(user: User) -> None:
+    user.plane.kubectl("label", "service", "fit-trainer", "-n", user.namespace, "edited=yes")
+
+
+def suspended(user: User) -> None:
+    patch = '{"spec": {"suspend": true}}'
+    user.plane.kubectl("patch", "job", "fit-trainer", "-n", user.namespace, "-p", patch)
+
+
+def run_again(user: User) -> None:
+    user.run("kill", "fit")
+    user.run("apply", str(user.folder / "fit.yaml"), "--rerun", "--wait", "ready")
+
+
+def edited(user: User) -> None:
+    path = user.folder / "fit.yaml"
+    path.write_text(path.read_text().replace("mode: ps", "mode: ps\n  policy: {timeout: 5h}"))
+
+
+MOVES: dict[str, tuple[Callable[[User], None], str]] = {
+    "label": (patched, "Service/fit-trainer: was changed in between"),
+    "suspend": (suspended, "Job/fit-trainer: was changed in between"),
+    "run": (run_again, "its last run is 2"),
+    "spec": (edited, "Job/fit-trainer: would become another one than was shown"),
+}
+
+
+@pytest.mark.parametrize("move", MOVES)
+def test_a_stale_plan_is_refused(user: User, move: str) -> None:
+    spec = user.ps(run_for="1h")
+    user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
+    plan = planned(user, spec, "-u", "policy.keepFinished=3h")
+    change, expected = MOVES[move]
+    change(user)
+    before = user.settled()
+    told = user.run("apply", "--plan", plan, code=3)
+    assert "the plan is stale" in told.stderr
+    assert expected in told.stderr
+    assert user.everything() == before
+
+
+def test_what_appears_in_between_makes_a_plan_stale(user: User) -> None:
+    spec = user.ps(run_for="1h")
+    plan = planned(user, spec)
+    user.run("apply", spec)
+    told = user.run("apply", "--plan", plan, code=3)
+    assert "the plan is stale" in told.stderr
+
+
+def test_a_status_makes_no_plan_stale(user: User) -> None:
+    spec = user.ps(run_for="8s")
+    user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
+    plan = planned(user, spec, code=0)
+    user.plane.eventually(lambda: "Complete" in conditions(user.get("jobs", "fit-trainer")))
+    user.run("apply", "--plan", plan)
+
+
+def test_a_plan_is_for_its_place(user: User) -> None:
+    spec = user.ps(run_for="1h")
+    plan = planned(user, spec)
+    told = user.run("apply", "--plan", plan, "-n", "default", code=3)
+    assert f"it was made for namespace {user.namespace}" in told.stderr
+    user.ps("word2vec")
+    told = user.run("apply", str(user.folder), "--plan", plan, code=3)
+    assert "word2vec is no job of the plan" in told.stderr
+
+
+def test_a_plan_keeps_no_secrets(user: User) -> None:
+    spec = user.ps(run_for="1h")
+    secret = ("-u", "env.TOKEN=canary-token", "-u", "policy.timeout=2h")
+    plan = planned(user, spec, *secret)
+    text = (user.folder / plan).read_text()
+    assert "canary" not in text
+    assert json.loads(text)["invocation"]["update"] == ["policy.timeout=2h"]
+    told = user.run("apply", "--plan", plan, code=2)
+    assert "-u env.TOKEN=..." in told.stderr
+    user.run("apply", "--plan", plan, *secret)
+    assert user.get("jobs", "fit-trainer")["spec"]["activeDeadlineSeconds"] == 2 * 3600
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"apiVersion": "v1", "kind": "Plan"}', "\xff"])
+def test_what_is_no_plan(user: User, text: str) -> None:
+    (user.folder / "plan.json").write_text(text, encoding="latin-1")
+    assert "plan.json is no plan" in user.run("apply", "--plan", "plan.json", code=2).stderr
+
+
+def test_usage(user: User) -> None:
+    assert "cannot read the plan" in user.run("apply", "--plan", "nowhere.json", code=2).stderr
+    against = ("--against", str(user.folder), "--out", "plan.json")
+    assert "--out is for" in user.run("diff", user.ps(), *against, code=2).stderr
+    told = user.run("diff", user.ps(), "--out", "no/such/folder.json", code=3)
+    assert "cannot write the plan" in told.stderr
