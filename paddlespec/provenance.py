@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING
 
 from paddlespec.backend import OperationFailed
@@ -20,6 +21,15 @@ _PAGES = (
     *("CI_JOB_URL", "BUILD_URL", "BUILDKITE_BUILD_URL", "CIRCLE_BUILD_URL"),
     *("DRONE_BUILD_LINK", "CI_PIPELINE_URL"),
 )
+# Those who give only the parts of the address.
+_COMPOSED = (
+    (("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID"), "{}/{}/actions/runs/{}"),
+    (
+        ("SYSTEM_TEAMFOUNDATIONCOLLECTIONURI", "SYSTEM_TEAMPROJECT", "BUILD_BUILDID"),
+        "{}/{}/_build/results?buildId={}",
+    ),
+)
+_CREDENTIALS = re.compile(r"(?<=://)[^/?#]*@")
 
 
 def provenance(file: str, environment: Mapping[str, str] = os.environ) -> Provenance:
@@ -44,11 +54,13 @@ def who(environment: Mapping[str, str] = os.environ) -> str:
 
 
 def _page(environment: Mapping[str, str]) -> str | None:
-    names = ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")
-    server, repository, run = (environment.get(each) for each in names)
-    if server and repository and run:
-        return f"{server}/{repository}/actions/runs/{run}"
-    return next((environment[each] for each in _PAGES if environment.get(each)), None)
+    """The page of the CI job, without credentials that its address may hold."""
+    found = next((environment[each] for each in _PAGES if environment.get(each)), None)
+    for names, form in _COMPOSED:
+        parts = [environment.get(each) for each in names]
+        if all(parts):
+            found = form.format(*(str(each).rstrip("/") for each in parts))
+    return _CREDENTIALS.sub("", found) if found else None
 
 
 def _commit(folder: str) -> tuple[str | None, bool]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from paddlespec.emit import dump
-from paddlespec.history import History, Provenance, Recorded, RunRecord, State
+from paddlespec.history import History, Provenance, Recorded, RunRecord, State, decode
 from paddlespec.report.runs import lasted, listed, one, runs
 from paddlespec.report.table import Column, table
 from paddlespec.report.width import cells
@@ -126,3 +126,25 @@ def test_what_others_wrote_cannot_do_anything_to_a_terminal() -> None:
     shown = table([Column("A")], [["a\x1b[31mb\nc"]])
     assert "\x1b" not in shown
     assert len(shown.splitlines()) == 2
+
+
+DAMAGED = (
+    *("{", '{"run": 1}', "[1]", "null"),
+    '[{"state": "running", "who": "me"}]',
+    '[{"run": 1, "state": "resting", "who": "me"}]',
+    '[{"run": "1", "state": "running", "who": "me"}]',
+    '[{"run": true, "state": "running", "who": "me"}]',
+    '[{"run": 1, "state": "running", "who": 5}]',
+    '[{"run": 1, "state": "running", "who": "me", "started": 5}]',
+)
+
+
+@pytest.mark.parametrize("text", DAMAGED)
+def test_what_is_no_history_is_refused(text: str) -> None:
+    with pytest.raises(ValueError):  # noqa: PT011 - which one does not matter
+        decode({"runs.json": text})
+
+
+def test_what_another_version_wrote_besides_is_let_be() -> None:
+    (run,) = decode({"runs.json": '[{"run": 1, "state": "lost", "who": "me", "cost": 5}]'}).runs
+    assert (run.number, run.state) == (1, State.lost)

@@ -1,0 +1,143 @@
+"""Where a run comes from, as CI systems and git say it."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from paddlespec.history import Provenance
+from paddlespec.provenance import provenance, who
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SYSTEMS = {
+    "github": (
+        {
+            "CI": "true",
+            "GITHUB_ACTOR": "alice",
+            "GITHUB_SERVER_URL": "https://github.com",
+            "GITHUB_REPOSITORY": "ads/ranking",
+            "GITHUB_RUN_ID": "42",
+        },
+        "https://github.com/ads/ranking/actions/runs/42",
+    ),
+    "gitlab": (
+        {
+            "GITLAB_USER_LOGIN": "alice",
+            "CI_COMMIT_AUTHOR": "Bob <bob@example.org>",
+            "CI_JOB_URL": "https://gitlab.test/ads/-/jobs/7",
+            "CI_PIPELINE_URL": "https://gitlab.test/ads/-/pipelines/3",
+        },
+        "https://gitlab.test/ads/-/jobs/7",
+    ),
+    "jenkins": (
+        {"BUILD_USER_ID": "alice", "BUILD_URL": "https://jenkins.test/job/ads/9/"},
+        "https://jenkins.test/job/ads/9/",
+    ),
+    "buildkite": (
+        {"BUILDKITE_BUILD_CREATOR": "alice", "BUILDKITE_BUILD_URL": "https://buildkite.test/ads/1"},
+        "https://buildkite.test/ads/1",
+    ),
+    "circleci": (
+        {"CIRCLE_USERNAME": "alice", "CIRCLE_BUILD_URL": "https://circleci.test/ads/2"},
+        "https://circleci.test/ads/2",
+    ),
+    "azure": (
+        {
+            "BUILD_REQUESTEDFOR": "alice",
+            "SYSTEM_TEAMFOUNDATIONCOLLECTIONURI": "https://dev.azure.test/ads/",
+            "SYSTEM_TEAMPROJECT": "ranking",
+            "BUILD_BUILDID": "5",
+        },
+        "https://dev.azure.test/ads/ranking/_build/results?buildId=5",
+    ),
+    "drone": (
+        {"DRONE_COMMIT_AUTHOR": "alice", "DRONE_BUILD_LINK": "https://drone.test/ads/8"},
+        "https://drone.test/ads/8",
+    ),
+    "woodpecker": (
+        {"CI_COMMIT_AUTHOR": "alice", "CI_PIPELINE_URL": "https://ci.test/ads/8"},
+        "https://ci.test/ads/8",
+    ),
+}
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_every_system_says_who_and_where(system: str, tmp_path: Path) -> None:
+    variables, page = SYSTEMS[system]
+    found = provenance(str(tmp_path / "job.yaml"), {**variables, "USER": "runner"})
+    assert (found.who, found.ci) == ("alice", page)
+
+
+def test_without_ci_the_account_says_who(tmp_path: Path) -> None:
+    found = provenance(str(tmp_path / "job.yaml"), {"USER": "alice"})
+    assert found == Provenance("alice")
+    assert who({"LOGNAME": "bob"}) == "bob"
+    assert who({"GITHUB_ACTOR": "", "USER": "carol"}) == "carol"
+    assert who({}) == "unknown"
+
+
+def test_credentials_in_the_address_of_a_page_are_left_out(tmp_path: Path) -> None:
+    variables = {"BUILD_URL": "https://me:canary@jenkins.test/job/9/?x=a@b"}
+    found = provenance(str(tmp_path / "job.yaml"), variables)
+    assert found.ci == "https://jenkins.test/job/9/?x=a@b"
+
+
+def git(folder: Path, *arguments: str) -> str:
+    me = ("-c", "user.name=me", "-c", "user.email=me@example.org")
+    done = subprocess.run(
+        ["git", *me, *arguments], cwd=folder, check=True, capture_output=True, text=True
+    )
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "remote", "add", "origin", "https://me:canary@git.test/ads.git")
+    for each in ("a", "b"):
+        (tmp_path / each).mkdir()
+        (tmp_path / each / "paddlejob.yaml").write_text("kind: PaddleJob\n", encoding="utf-8")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "--quiet", "-m", "all")
+    return tmp_path
+
+
+def commit_of(folder: Path) -> tuple[str | None, bool]:
+    from paddlespec.repository import head
+
+    head.cache_clear()
+    found = provenance(str(folder / "paddlejob.yaml"), {})
+    assert "canary" not in repr(found)
+    return found.commit, found.dirty
+
+
+def test_the_commit_that_is_checked_out(clone: Path) -> None:
+    assert commit_of(clone / "a") == (git(clone, "rev-parse", "HEAD"), False)
+
+
+@pytest.mark.parametrize("staged", [False, True], ids=["written", "staged"])
+def test_what_is_not_committed_is_dirty(clone: Path, staged: bool) -> None:
+    (clone / "a" / "paddlejob.yaml").write_text("kind: Other\n", encoding="utf-8")
+    if staged:
+        git(clone, "add", ".")
+    assert commit_of(clone / "a") == (git(clone, "rev-parse", "HEAD"), True)
+    # Another job of the same repository is not meant.
+    assert commit_of(clone / "b") == (git(clone, "rev-parse", "HEAD"), False)
+
+
+def test_a_new_file_is_dirty_and_an_ignored_one_is_not(clone: Path) -> None:
+    (clone / ".gitignore").write_text("*.log\n", encoding="utf-8")
+    (clone / "a" / "train.log").write_text("", encoding="utf-8")
+    assert not commit_of(clone / "a")[1]
+    (clone / "a" / "train.py").write_text("", encoding="utf-8")
+    assert commit_of(clone / "a")[1]
+
+
+def test_without_a_repository_or_a_commit_there_is_none(tmp_path: Path) -> None:
+    assert commit_of(tmp_path) == (None, False)
+    git(tmp_path, "init", "--quiet")
+    assert commit_of(tmp_path) == (None, False)
