@@ -81,10 +81,8 @@ class History(NamedTuple):
 
     def intend(self, run: RunRecord) -> History:
         """With *run* as what is to come; an intent that came to nothing gives its number."""
-        kept = tuple(each for each in self.runs if each.uid)
-        number = kept[-1].number + 1 if kept else 1
-        intent = run._replace(number=number, state=State.intended, uid=None, started=None)
-        return History((*kept, intent))
+        intent = run._replace(number=self._next, state=State.intended, uid=None, started=None)
+        return History((*self._kept, intent))
 
     def begin(self, uid: str, at: str) -> History:
         """With the intent as a run that is there."""
@@ -102,8 +100,22 @@ class History(NamedTuple):
 
     def adopt(self, run: RunRecord) -> History:
         """With a run that is there and was never recorded."""
-        kept = tuple(each for each in self.runs if each.uid)
-        return History((*kept, run._replace(number=kept[-1].number + 1 if kept else 1)))
+        return History((*self._kept, run._replace(number=self._next)))
+
+    def drop_intent(self) -> History:
+        """Without what was to come."""
+        return History(self._kept) if self._kept else self
+
+    @property
+    def _kept(self) -> tuple[RunRecord, ...]:
+        return tuple(each for each in self.runs if each.uid)
+
+    @property
+    def _next(self) -> int:
+        """The number of the next run; the oldest runs may have been left out."""
+        if self._kept:
+            return self._kept[-1].number + 1
+        return self.runs[-1].number if self.runs else 1
 
     def _with(self, changed: RunRecord) -> History:
         return History(
@@ -126,14 +138,14 @@ def encode(history: History, largest: int = LARGEST) -> dict[str, str]:
     Where they would be more, the oldest specs are left out, and then the oldest runs.
     """
     runs = list(history.runs)
-    while _size(found := _texts(runs)) > largest and len(runs) > 1:
-        oldest = next((i for i, each in enumerate(runs[:-1]) if each.spec), None)
-        if oldest is None:
+    while _size(found := _texts(runs)) > largest:
+        oldest = next((i for i, each in enumerate(runs) if each.spec), None)
+        if oldest is not None:
+            runs[oldest] = runs[oldest]._replace(spec=None)
+        elif len(runs) > 1:
             del runs[0]
         else:
-            runs[oldest] = runs[oldest]._replace(spec=None)
-    if _size(found) > largest:
-        found = _texts([runs[0]._replace(spec=None)])
+            break
     return found
 
 
@@ -171,38 +183,29 @@ def as_data(run: RunRecord) -> dict[str, Any]:
 def _texts(runs: list[RunRecord]) -> dict[str, str]:
     lines = [json.dumps(as_data(each), ensure_ascii=False) for each in runs]
     specs = {_SPEC.format(each.number): each.spec for each in runs if each.spec}
-    return {_RUNS: "[\n" + ",\n".join(lines) + "\n]\n", **specs}
+    return {_RUNS: _clean("[\n" + ",\n".join(lines) + "\n]\n"), **specs}
+
+
+def _clean(text: str) -> str:
+    """Without what no encoding takes: names come from variables, which may hold any bytes."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _run(data: dict[str, Any], texts: Mapping[str, str]) -> RunRecord:
-    number, state = data["run"], State(data["state"])
-    if type(number) is not int or number < 1:
-        raise TypeError("a run has a number")
     provenance = Provenance(
-        _text(data["who"]), _known(data, "commit"), bool(data.get("dirty")), _known(data, "ci")
+        data["who"], data.get("commit"), bool(data.get("dirty")), data.get("ci")
     )
     return RunRecord(
-        number,
-        state,
+        data["run"],
+        State(data["state"]),
         provenance,
-        _known(data, "specHash"),
-        _known(data, "renderedHash"),
-        _known(data, "uid"),
-        _known(data, "started"),
-        _known(data, "finished"),
-        texts.get(_SPEC.format(number)),
+        data.get("specHash"),
+        data.get("renderedHash"),
+        data.get("uid"),
+        data.get("started"),
+        data.get("finished"),
+        texts.get(_SPEC.format(data["run"])),
     )
-
-
-def _known(data: dict[str, Any], key: str) -> str | None:
-    found = data.get(key)
-    return None if found is None else _text(found)
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError("a text is expected")
-    return value
 
 
 def _size(texts: Mapping[str, str]) -> int:
