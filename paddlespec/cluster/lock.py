@@ -78,7 +78,7 @@ class Lock:
             if live is None:
                 return
             spec = live.get("spec") or {}
-            holder = str(spec.get("holderIdentity") or "")
+            holder = _holder(live)
             if holder == self.holder:
                 # The answer to an earlier request of ours was lost.
                 self.live = live
@@ -128,9 +128,14 @@ class Lock:
             live = self.live
             if live is None:
                 return
-            # Whoever took the lock took it for good: the writes have their own fences.
             with suppress(OperationFailed):
-                self._take(live)
+                if self._take(live):
+                    continue
+                # Either the answer to our last renewal was lost, or somebody took the lock: that
+                # is for good, and the writes have their own fences.
+                found = self.client.get(self.identity)
+                if found is not None and _holder(found) == self.holder:
+                    self.live = found
 
     def _release(self) -> None:
         """Give the lock back, if it is ours; should that fail, it expires."""
@@ -141,7 +146,7 @@ class Lock:
             self._give_back(self.client.get(self.identity))
 
     def _give_back(self, live: Manifest | None) -> bool:
-        if live is None or (live.get("spec") or {}).get("holderIdentity") != self.holder:
+        if live is None or _holder(live) != self.holder:
             return False
         metadata = live["metadata"]
         try:
@@ -167,6 +172,10 @@ class Lock:
                 "renewTime": now,
             },
         }
+
+
+def _holder(live: Manifest) -> str:
+    return str((live.get("spec") or {}).get("holderIdentity") or "")
 
 
 def _shown(holder: str) -> str:
