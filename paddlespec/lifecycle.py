@@ -69,17 +69,21 @@ def decide(
     What to do about the job *name*; raises `OperationFailed` where nobody agreed to what it takes.
 
     *changed*: the spec says other things of the pods than the latest run's did. *intended*: a
-    replacement of the run that is there was begun with this very spec, and came to nothing.
+    run after the last one was agreed to with this very spec, and came to nothing.
     *told*: what is there, as in "Job/x, which is running".
     """
     last = history.ran
     if found is Found.absent:
-        return _absent(name, last, consent, changed=changed)
+        return _absent(name, last, consent, changed=changed, intended=intended)
+    if last is not None and last.state is State.killed:
+        # A kill that died on its way: what is there of the run is not to go on.
+        if consent.rerun:
+            return Decision(Step.replace)
+        told = f"nothing to do: run {last.number} of {name} is being killed"
+        return Decision(Step.nothing, f"{told}; to end what is left: paddlespec kill {name}")
     if found is Found.held:
         # It never ran, so that nothing is lost.
         return Decision(Step.replace if changed else Step.keep)
-    if last is not None and last.state is State.killed:
-        return Decision(Step.nothing, f"nothing to do: {name} is being killed; {_AGAIN}")
     over = found is Found.over
     if over and (consent.rerun or intended):
         return Decision(Step.replace)
@@ -100,8 +104,10 @@ def said(state: State | None) -> str:
     return _ENDED[state or State.lost]
 
 
-def _absent(name: str, last: RunRecord | None, consent: Consent, *, changed: bool) -> Decision:
-    if last is None or consent.rerun:
+def _absent(
+    name: str, last: RunRecord | None, consent: Consent, *, changed: bool, intended: bool
+) -> Decision:
+    if last is None or consent.rerun or intended:
         return Decision(Step.create)
     told = f"run {last.number} of {name}, which {said(last.state)}"
     if not changed:

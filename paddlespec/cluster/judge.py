@@ -32,20 +32,21 @@ def judge(
     fingerprint tells.
     """
     last, latest = history.ran, history.latest
-    if live is None:
-        changed = last is not None and last.fingerprint != work.fingerprint
-        return decide(work.name, history, Found.absent, consent, changed=changed)
-    known = replace.is_changed(live, work)
-    if is_ours_to_resume(live):
-        found, changed = Found.held, bool(known) or differs()
-    else:
-        found = Found.over if readiness.job(live).done else Found.running
-        changed = differs() if known is None else known
     intended = (
         last is not None
         and latest is not None
         and latest.state is State.intended
         and latest.fingerprint == work.fingerprint
     )
+    if live is None:
+        changed = last is not None and last.fingerprint != work.fingerprint
+        absent = Found.absent
+        return decide(work.name, history, absent, consent, changed=changed, intended=intended)
+    known = replace.is_changed(live, work)
+    if is_ours_to_resume(live):
+        found, changed = Found.held, bool(known) or differs()
+    else:
+        found = Found.over if readiness.job(live).done else Found.running
+        changed = differs() if known is None else known
     told = f"{identity(live)}, which {readiness.state(live)}"
     return decide(work.name, history, found, consent, changed=changed, intended=intended, told=told)

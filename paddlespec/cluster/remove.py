@@ -38,7 +38,7 @@ def contents(client: Client, name: str, *, claims: bool = False) -> Contents:
         history = inventory.read()
         if inventory.live is None:
             raise unknown(client, name)
-        if not claims:
+        if not claims and not _is_to_come(history):
             raise _over(name, history)
     replicas: dict[str, int] = {}
     for each in pods:
@@ -69,6 +69,8 @@ def remove(
         owner = next((each for each in found if is_owner(each)), None)
         if owner is not None:
             inventory.write(lambda history: _killed(settled(history, owner), owner))
+        elif not claims and _is_to_come(inventory.history):
+            inventory.write(lambda history: history.drop_intent())
         for each in found:
             client.delete(identity(each), each["metadata"]["uid"])
             tell(Event("deleted", str(identity(each))))
@@ -98,6 +100,11 @@ def _objects(client: Client, name: str, *, claims: bool) -> list[Manifest]:
         for each in client.find(version, kind, client.namespace, f"{JOB_LABEL}={name}")
     ]
     return sorted(found, key=lambda each: not is_owner(each))
+
+
+def _is_to_come(history: History) -> bool:
+    """Whether a run after the last one was agreed to, and an apply would go on with it."""
+    return history.ran is not None and history.ran is not history.latest
 
 
 def _killed(history: History, owner: Manifest) -> History:
