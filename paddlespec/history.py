@@ -192,20 +192,34 @@ def _clean(text: str) -> str:
 
 
 def _run(data: dict[str, Any], texts: Mapping[str, str]) -> RunRecord:
+    number, state = data["run"], State(data["state"])
+    if type(number) is not int or number < 1:
+        raise TypeError("a run has a number")
     provenance = Provenance(
-        data["who"], data.get("commit"), bool(data.get("dirty")), data.get("ci")
+        _text(data["who"]), _known(data, "commit"), bool(data.get("dirty")), _known(data, "ci")
     )
     return RunRecord(
-        data["run"],
-        State(data["state"]),
+        number,
+        state,
         provenance,
-        data.get("specHash"),
-        data.get("renderedHash"),
-        data.get("uid"),
-        data.get("started"),
-        data.get("finished"),
-        texts.get(_SPEC.format(data["run"])),
+        _known(data, "specHash"),
+        _known(data, "renderedHash"),
+        _known(data, "uid"),
+        _known(data, "started"),
+        _known(data, "finished"),
+        texts.get(_SPEC.format(number)),
     )
+
+
+def _known(data: dict[str, Any], key: str) -> str | None:
+    found = data.get(key)
+    return None if found is None else _text(found)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("a text is expected")
+    return value
 
 
 def _size(texts: Mapping[str, str]) -> int:
