@@ -14,7 +14,7 @@ from paddlespec.cli.exits import Exit, Stop
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from paddlespec.backend import Until
+    from paddlespec.backend import Run, Until
     from paddlespec.cli.running import Waiting
     from paddlespec.local.engine import Engine
     from paddlespec.pipeline import Loaded
@@ -123,13 +123,12 @@ def is_here(name: str, namespace: str | None) -> bool:
 def showing_logs(runs: Sequence[Waiting], until: Until, *, no_color: bool) -> Iterator[None]:
     """While a command waits for the end of rehearsals, what they write is shown."""
     from paddlespec.backend import Until
-    from paddlespec.local.engine import Engine
 
     shown = []
-    for each in runs:
-        if until is Until.complete and isinstance(each.engine, Engine) and each.run.ended is None:
-            own = _Shown(each.name, each.run.namespace, no_color=no_color)
-            each.engine.shown[each.run.uid or ""] = own.to_the_end
+    for name, engine, run in _here(runs) if until is Until.complete else ():
+        if run.ended is None:
+            own = _Shown(name, run.namespace, no_color=no_color)
+            engine.shown[run.uid or ""] = own.to_the_end
             shown.append(own)
     try:
         yield
@@ -142,13 +141,21 @@ def tell_next(runs: Sequence[Waiting], until: Until) -> None:
     """What can be done with a rehearsal that goes on."""
     from paddlespec.backend import Until
     from paddlespec.cli.tell import note
+
+    for name, engine, run in _here(runs) if until is not Until.complete else ():
+        if engine.is_running(run):
+            note(f"next: paddlespec logs {name} -f, paddlespec kill {name}")
+
+
+def _here(runs: Sequence[Waiting]) -> Iterator[tuple[str, Engine, Run]]:
+    """Those that are on this machine, whose engine is loaded for them alone."""
+    if "paddlespec.local.engine" not in sys.modules:
+        return
     from paddlespec.local.engine import Engine
 
     for each in runs:
-        if not isinstance(each.engine, Engine) or until is Until.complete:
-            continue
-        if each.engine.is_running(each.run):
-            note(f"next: paddlespec logs {each.name} -f, paddlespec kill {each.name}")
+        if isinstance(each.engine, Engine):
+            yield each.name, each.engine, each.run
 
 
 class _Shown:

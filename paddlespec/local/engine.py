@@ -102,7 +102,7 @@ class Engine:
             while is_alive(each.folder):
                 time.sleep(_TICK)
 
-    def compare(self, work: Work, consent: Consent) -> Compared:
+    def compare(self, work: Work, consent: Consent) -> Compared:  # noqa: ARG002
         """What an apply would change in comparison with the run that is there."""
         folder = self._folder(work.name)
         last = folder.history().ran
@@ -192,7 +192,8 @@ class Engine:
         if alive:
             status = folder.status(alive[-1])
             running = sum(each.step.value == "running" for each in status.replicas) if status else 0
-            return Progress(False, True, f"waiting for {running} processes to end")
+            what = f"{running} processes" if running else "what they left behind"
+            return Progress(False, True, f"waiting for the end of {what}")
         if claims:
             with folder.locked(lambda: self.pause(_TICK)):
                 folder.remove_if_empty()

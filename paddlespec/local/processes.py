@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 CHUNK = 64 * 1024
 _TAIL = 16 * 1024
+_DRAIN_SECONDS = 5.0
 _DEFAULTS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGCHLD", "SIGPIPE", "SIGXFSZ", "SIGUSR1")
 
 
@@ -47,6 +48,11 @@ class Running:
     def failed(self) -> bool:
         """Whether it ended badly, and not because it was told to end."""
         return self.has_ended and bool(self.state.code) and not self.stopped
+
+    @property
+    def is_drained(self) -> bool:
+        """Whether no output comes any more; what fled from it may hold the other end."""
+        return self.output is None or time.monotonic() - self.ended_at > _DRAIN_SECONDS
 
     def begin_attempt(self, number: int) -> None:
         """Forget the end of the attempt before."""

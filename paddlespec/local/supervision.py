@@ -15,36 +15,23 @@ import signal
 import socket
 import sys
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from paddlespec.local import network, state, tree, verdict
-from paddlespec.local.idle import Idle
+from paddlespec.local.judgement import Judge, Outcome
 from paddlespec.local.log_writer import Clock, LogWriter
 from paddlespec.local.processes import Running, now
-from paddlespec.local.state import Culprit, Phase, Replica, Status, Step
+from paddlespec.local.state import Phase, Replica, Status, Step
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from paddlespec.local.launch import Address, Launch
 
 _TICK = 0.2
 _SAVE_SECONDS = 0.2
 _MEMORY_SECONDS = 1.0
-# Replicas that fail together end within this time of each other; see verdict.
-_SETTLE = 2.0
 _DRAIN_SECONDS = 5.0
 _PORT_SECONDS = 30.0
 _MOST_FILES = 65_536
-
-
-class Outcome(NamedTuple):
-    """The end of an attempt; `final`: another one would not help."""
-
-    phase: Phase
-    message: str | None = None
-    culprit: Culprit | None = None
-    final: bool = False
 
 
 class Supervision:
@@ -65,9 +52,8 @@ class Supervision:
         self.asked: str | None = None
         self.accepting: set[Address] = set()
         self.wanted = {each for process in launch.processes for each in process.waits_for}
-        self.begun = time.monotonic()
         self.selector = selectors.DefaultSelector()
-        self.idle = Idle(launch.rendezvous)
+        self.judge = Judge(launch, self.replicas)
         self.files = _raise_limit()
         attempts = 1 + (0 if launch.independent else launch.retries)
         self.status = Status(
@@ -115,10 +101,10 @@ class Supervision:
         while outcome is None:
             self._start_what_may()
             self._turn(_TICK)
-            outcome = self._judge()
+            outcome = self.judge(self.asked, self.accepting)
         self._stop_all(outcome)
         if outcome.culprit is not None:
-            outcome = outcome._replace(culprit=self._blamed(outcome.culprit))
+            outcome = outcome._replace(culprit=self.judge.blamed(outcome.culprit))
         return outcome
 
     # What may happen during a turn.
@@ -129,6 +115,7 @@ class Supervision:
         self.accepting |= {each for each in missing if network.accepts(each)}
         for each in waiting:
             if self.asked is None and self.accepting.issuperset(each.process.waits_for):
+                self._close(each)
                 each.start(self.record, self.files)
                 assert each.pid is not None and each.output is not None  # noqa: PT018
                 self.by_pid[each.pid] = each
@@ -164,6 +151,12 @@ class Supervision:
             return
         if not each.read():
             self.selector.unregister(fd)
+
+    def _close(self, each: Running) -> None:
+        """Read no more, whoever else still holds the other end."""
+        if each.output is not None:
+            self.selector.unregister(each.output)
+            each.close()
 
     def _read_leash(self) -> None:
         """The command that holds the leash has let it go, or is gone."""
@@ -206,111 +199,6 @@ class Supervision:
                 limited[pid].log.say(told)
                 limited[pid].kill(told)
 
-    # What to make of it.
-
-    def _judge(self) -> Outcome | None:
-        launch = self.launch
-        if self.asked is not None:
-            return Outcome(Phase.killed, self.asked, final=True)
-        if launch.timeout is not None and time.monotonic() - self.begun > launch.timeout:
-            told = f"its timeout of {_duration(launch.timeout)} has passed"
-            return Outcome(Phase.failed, told, final=True)
-        if launch.independent and launch.retries:
-            return self._judge_each()
-        failed = self._failed()
-        if failed:
-            return self._settled(failed)
-        trainers = [each for each in self.replicas if each.process.role != "pservers"]
-        if all(each.has_ended for each in trainers):
-            return Outcome(Phase.succeeded)
-        return self._stuck(trainers)
-
-    def _judge_each(self) -> Outcome | None:
-        """Replicas that know nothing of each other are tried again one by one."""
-        for each in self.replicas:
-            if each.failed and each.attempt <= self.launch.retries and each.output is None:
-                each.begin_attempt(each.attempt + 1)
-        if not all(each.has_ended and each.output is None for each in self.replicas):
-            return None
-        failed = self._failed()
-        if not failed:
-            return Outcome(Phase.succeeded)
-        count = f"{len(failed)} of {len(self.replicas)} replicas failed"
-        return Outcome(Phase.failed, count, self._culprit(failed))
-
-    def _failed(self) -> list[Running]:
-        return [each for each in self.replicas if each.failed]
-
-    def _settled(self, failed: list[Running]) -> Outcome | None:
-        """A failure, once those that fail with it have had the time to."""
-        since = time.monotonic() - min(each.ended_at for each in failed)
-        alone = not self.launch.meets or not any(each.runs for each in self.replicas)
-        if not alone and since < _SETTLE:
-            return None
-        culprit = self._culprit(failed)
-        role = next(
-            each.process.role for each in failed if culprit and each.process.name == culprit.name
-        )
-        lost = role == "pservers"
-        return Outcome(Phase.failed, "a pserver was lost" if lost else "a replica failed", culprit)
-
-    def _stuck(self, trainers: list[Running]) -> Outcome | None:
-        """Whether somebody waits for what cannot come any more."""
-        waiting = [each for each in self.replicas if each.state.step is Step.waiting]
-        if waiting:
-            missing = {one for each in waiting for one in each.process.waits_for} - self.accepting
-            return self._never_listens(missing, min(each.since for each in waiting))
-        if not self.launch.meets:
-            return None
-        left = [each for each in trainers if each.runs]
-        gone = next((each for each in trainers if each.has_ended), None)
-        if gone is None:
-            return None
-        still = self.idle.since([each.pid for each in left if each.pid])
-        if still is None or still < self.launch.rendezvous:
-            return None
-        names = ", ".join(each.process.name for each in left[:3])
-        return Outcome(
-            Phase.failed,
-            f"{names} did nothing for {_duration(still)} since {gone.process.name} ended with 0: "
-            "they may wait for it",
-        )
-
-    def _never_listens(self, missing: set[Address], since: float) -> Outcome | None:
-        for each in self.replicas:
-            own = missing.intersection(each.process.listens)
-            if not own:
-                continue
-            host, port = min(own)
-            if each.has_ended:
-                ending = (
-                    f"ended with exit code {each.state.code} before it listened on {host}:{port}"
-                )
-            elif time.monotonic() - max(since, each.since) > self.launch.rendezvous:
-                limit = _duration(self.launch.rendezvous)
-                ending = f"does not listen on {host}:{port} after {limit}"
-            else:
-                continue
-            culprit = Culprit(each.process.name, ending)
-            return Outcome(Phase.failed, "a pserver did not come up", culprit)
-        if missing and time.monotonic() - since > self.launch.rendezvous:
-            host, port = min(missing)
-            return Outcome(Phase.failed, f"nothing listens on {host}:{port}")
-        return None
-
-    def _culprit(self, failed: Iterable[Running]) -> Culprit | None:
-        return verdict.culprit(
-            verdict.End(
-                each.process.name, each.state.code or 0, each.ended_at, each.tail, each.state.why
-            )
-            for each in failed
-        )
-
-    def _blamed(self, culprit: Culprit) -> Culprit:
-        """With the last lines, now that all output has come."""
-        each = next(each for each in self.replicas if each.process.name == culprit.name)
-        return culprit._replace(lines=verdict.last_lines(each.tail))
-
     # The end.
 
     def _stop_all(self, outcome: Outcome) -> None:
@@ -332,9 +220,7 @@ class Supervision:
         while any(each.output is not None for each in self.replicas) and time.monotonic() < limit:
             self._turn(_TICK)
         for each in self.replicas:
-            if each.output is not None:
-                self.selector.unregister(each.output)
-                each.close()
+            self._close(each)
         if outcome.phase is Phase.failed:
             self.status = self.status._replace(phase=Phase.running)
 
@@ -387,11 +273,3 @@ def _raise_limit() -> tuple[int, int]:
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))
     return soft, hard
-
-
-def _duration(seconds: float) -> str:
-    whole = int(seconds)
-    for unit, length in (("d", 86_400), ("h", 3_600), ("m", 60)):
-        if whole >= length and whole % length == 0:
-            return f"{whole // length}{unit}"
-    return f"{whole}s" if seconds == whole else f"{seconds:.1f}s"

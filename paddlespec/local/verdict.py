@@ -76,9 +76,10 @@ def size(count: int) -> str:
 
 
 def _is_victim(end: End) -> bool:
-    if end.why or end.code == _KILLED:
+    code = exit_code.signalled(end.code)
+    if end.why or code == _KILLED:
         return False
-    if end.code in (_ABORTED, *_TERMINATED):
+    if code in (_ABORTED, *_TERMINATED):
         return True
     return bool(_OF_OTHERS.search(end.tail))
 

@@ -194,6 +194,7 @@ def test_what_no_log_takes_is_counted_and_said_as_soon_as_one_does(
         ([verdict.End("a", 1, 1.0, b"gloo::EnforceNotMet"), verdict.End("b", 7, 1.5)], "b"),
         ([verdict.End("a", 137, 1.0), verdict.End("b", 134, 1.1)], "a"),
         ([verdict.End("a", 134, 1.0), verdict.End("b", 134, 1.1)], "a"),
+        ([verdict.End("a", 250, 1.0), verdict.End("b", 247, 1.1)], "b"),
     ],
 )
 def test_the_culprit_is_named_and_not_the_victim(ends: list[verdict.End], named: str) -> None:
@@ -210,6 +211,20 @@ def test_last_lines_are_fit_to_be_shown() -> None:
     assert "\x00" not in red
     assert len(long) == 503
     assert broken == "\N{REPLACEMENT CHARACTER}"
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        (7, "exit code 7"),
+        (139, "exit code 139 (segmentation fault)"),
+        (245, "exit code 245 (a process below it: segmentation fault)"),
+        (255, "exit code 255"),
+        (240, "exit code 240"),
+    ],
+)
+def test_exit_codes_are_told_in_words(code: int, told: str) -> None:
+    assert verdict.ending(code) == told
 
 
 @pytest.mark.parametrize(
