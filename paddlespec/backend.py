@@ -74,7 +74,8 @@ class Work(NamedTuple):
 
 class Consent(NamedTuple):
     """
-    What an apply may do: to a run that is there, to fields of others, to a lock.
+    What an apply may do: to a run that is there, to fields of others, to what is rendered no more,
+    to a lock.
 
     `policy` is the spec's whenChanged; the rest is what the person who applies agrees to. With
     `approved` it does exactly that, or nothing.
@@ -84,6 +85,7 @@ class Consent(NamedTuple):
     replace: bool = False
     rerun: bool = False
     force_conflicts: bool = False
+    prune: bool = True
     force_unlock: bool = False
     approved: JobPlan | None = None
 

@@ -64,6 +64,11 @@ def apply(
             "--plan", metavar="FILE", help="Do exactly what `diff --out FILE` showed, or refuse."
         ),
     ] = None,
+    prune: options.Prune = None,
+    force_conflicts: Annotated[
+        bool,
+        typer.Option("--force-conflicts", help="Take fields that others have set, but Kueue's."),
+    ] = False,
     force_unlock: ForceUnlock = False,
     timeout: options.Timeout = None,
     scale: local.Scale = None,
@@ -105,7 +110,7 @@ def apply(
     until = Until(_one_of("--wait", wait, [each.value for each in Until]))
     deadline = deadline_of(timeout)
     updates = [*(update or ()), *local.scaled(scale)]
-    flags = {"replace": replace, "rerun": rerun}
+    flags = {"replace": replace, "rerun": rerun, "no-prune": prune is False}
     call = Call(
         *([*(paths or ()), *(file or ())], overlay or (), profile, updates, target, datacenter),
         *(namespace, templates, [name for name, value in flags.items() if value]),
@@ -127,6 +132,8 @@ def apply(
         asked = Consent(
             replace="replace" in call.agreed,
             rerun="rerun" in call.agreed,
+            force_conflicts=force_conflicts,
+            prune="no-prune" not in call.agreed,
             force_unlock=force_unlock,
         )
         runs, codes = apply_all(built, engines, mode, asked, approved)

@@ -50,6 +50,7 @@ def diff(
     ] = "text",
     replace: options.Replace = False,
     rerun: options.Rerun = False,
+    prune: options.Prune = None,
     out: Annotated[
         str | None,
         typer.Option(
@@ -95,14 +96,14 @@ def diff(
         comparisons, jobs_before = _offline(wanted, chosen, against, templates, built)
     else:
         with Engines(kubeconfig, context, namespace, deadline) as engines:
-            asked = Consent(replace=replace, rerun=rerun)
+            asked = Consent(replace=replace, rerun=rerun, prune=prune is not False)
             comparisons = list(_with_cluster(built, engines, asked, codes))
     if comparisons or not codes:
         _report(form, comparisons, [*jobs, *jobs_before], no_color=no_color)
     if out is not None and not codes:
         from paddlespec.cli import approval
 
-        flags = {"replace": replace, "rerun": rerun}
+        flags = {"replace": replace, "rerun": rerun, "no-prune": prune is False}
         call = approval.Call(
             *(wanted, overlay or (), profile, update or (), target, datacenter, namespace),
             *(templates, [name for name, value in flags.items() if value]),

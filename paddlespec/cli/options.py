@@ -66,4 +66,13 @@ Replace = Annotated[
     bool,
     typer.Option("--replace", help="Replace a job whose spec has changed, even if it runs."),
 ]
+Prune = Annotated[
+    bool | None,
+    typer.Option(
+        "--prune/--no-prune",
+        help="Whether objects that are rendered no more go (they do, unless told otherwise). "
+        "--prune also looks for jobs whose specs are gone from a folder.",
+        show_default=False,
+    ),
+]
 Rerun = Annotated[bool, typer.Option("--rerun", help="Run a finished job again, changed or not.")]

@@ -11,7 +11,7 @@ import json
 from typing import TYPE_CHECKING
 
 from paddlespec.backend import Event, Mode, OperationFailed, Run
-from paddlespec.cluster import readiness, replace
+from paddlespec.cluster import prune, readiness, replace
 from paddlespec.cluster.inventory import Inventory, now
 from paddlespec.cluster.judge import judge
 from paddlespec.cluster.lock import Lock
@@ -47,7 +47,7 @@ class Apply:
     ) -> None:
         self.client, self.work, self.mode, self.tell = client, work, mode, tell
         self.consent = consent
-        self.start = Start(client, work, mode, tell)
+        self.start = Start(client, work, mode, tell, force=consent.force_conflicts)
         self.namespace = namespace_of(client, work)
         self.inventory = Inventory(client, self.namespace, work.name)
         self.parts = divide(work.manifests)
@@ -65,10 +65,34 @@ class Apply:
             return self._whole()
 
     def _whole(self) -> Run:
-        parts = self.parts
         check_approval(self.client, self.work, self.consent)
         self.inventory.read()
+        left = self._left_over()
+        run = self._made(left)
+        prune.delete(self.client, left, self.mode, self.tell)
+        return run
+
+    def _left_over(self) -> prune.Left:
+        """
+        What the spec no longer renders, as a comparison shows it before anything is done.
+
+        It is deleted last; what belongs to a run that is replaced may have gone with it by then.
+        """
+        if self.mode is Mode.client or not self.consent.prune:
+            return prune.Left()
+        live, rendered = self.inventory.live, self.work.manifests
+        return prune.left_over(self.client, self.namespace, self.work.name, rendered, live)
+
+    def _agreed(self, left: prune.Left, owner: Manifest | None) -> None:
+        """Refuse to delete what still is a run, before anything is written."""
+        error = prune.refusal(left, owner, self.consent)
+        if error is not None:
+            raise error
+
+    def _made(self, left: prune.Left) -> Run:
+        parts = self.parts
         if parts.owner is None:
+            self._agreed(left, None)
             for each in [*parts.claims, *parts.owned]:
                 self.start.put(each, self.start.live(each))
             self._record(lambda history: history)
@@ -80,6 +104,8 @@ class Apply:
         decision = self._decide(parts, history, live)
         if decision.why:
             self.tell(Event(decision.why))
+        if decision.step is not Step.replace:
+            self._agreed(left, live)
         match decision.step:
             case Step.nothing:
                 return self._nothing(parts, history, live)

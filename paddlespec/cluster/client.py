@@ -184,6 +184,19 @@ class Client:
         """Whether the cluster knows a kind that is not Kubernetes' own."""
         return self._discover(api_version, kind) is not None
 
+    def preferred(self, group: str) -> str | None:
+        """The version of a group that the cluster prefers; nothing where it has no such group."""
+        try:
+            answer = self._json(
+                Request("get", group, group), "GET", f"/apis/{quote(group, safe='')}"
+            )
+        except Refused as error:
+            if error.refusal.status == 404:
+                return None
+            raise
+        version = (answer.get("preferredVersion") or {}).get("groupVersion")
+        return str(version) if version else None
+
     def pause(self, seconds: float) -> None:
         """Wait a moment, but not beyond the deadline."""
         if self.deadline is None:

@@ -7,16 +7,15 @@ send, so that defaults, webhooks and other writers show as they are. Nothing is 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from paddlespec.cluster import readiness
 from paddlespec.cluster.client import MANAGER
-from paddlespec.cluster.kinds import MANAGED, POD_GROUP
 from paddlespec.cluster.own import own
+from paddlespec.cluster.prune import Left, left_over
 from paddlespec.cluster.refusal import Refused
 from paddlespec.cluster.wanted import (
     ANY_UID,
-    applied_fields,
     belongs_to,
     essence,
     fingerprint_of,
@@ -34,11 +33,9 @@ from paddlespec.cluster.wanted import (
     without_kueues,
 )
 from paddlespec.diff import Change, Effect, Row
-from paddlespec.manifest import JOB_LABEL, identity
+from paddlespec.manifest import identity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from paddlespec.backend import Work
     from paddlespec.cluster.client import Client
     from paddlespec.cluster.refusal import Refusal
@@ -57,21 +54,27 @@ class Comparing:
     place is shown by the fields that we apply. What could not be compared is a row with a problem.
     """
 
-    def __init__(self, client: Client, work: Work) -> None:
+    def __init__(self, client: Client, work: Work, inventory: Manifest | None = None) -> None:
         self.client = client
+        self.inventory = inventory
         self.work = work
         self.namespace = namespace_of(client, work)
         self.owner = next((each for each in work.manifests if is_owner(each)), None)
         self.live: dict[Identity, Manifest | None] = {}
         self.refusals: dict[Identity, Refused] = {}
+        self.left = Left()
 
-    def rows(self) -> list[Row]:
-        """The row of every object."""
+    def rows(self, *, prune: bool = True) -> list[Row]:
+        """The row of every object; with *prune* also of those that are rendered no more."""
         for each in self.work.manifests:
             self._read(each)
         rows = [self._row(each) for each in self.work.manifests]
+        if not prune:
+            return rows
+        manifests, name = self.work.manifests, self.work.name
         try:
-            rows += [Row(Change(essence(each), None)) for each in self._left_over()]
+            self.left = left_over(self.client, self.namespace, name, manifests, self.inventory)
+            rows += [Row(Change(essence(each), None)) for each in self.left.objects]
         except Refused as error:
             _pass_on(error)
             if rows and not any(each.problem for each in rows):
@@ -149,7 +152,8 @@ class Comparing:
             except Refused as again:
                 _pass_on(again)
             else:
-                return Row(Change(essence(live), _resumed(essence(found), live)), error.message)
+                told = f"{error.message}; `apply --force-conflicts` does this"
+                return Row(Change(essence(live), _resumed(essence(found), live)), told)
         sent = without(sent, ["metadata", "uid"])
         change = Change(own(live, sent), _resumed(sent, live))
         if not error.refusal.is_immutable:
@@ -184,30 +188,6 @@ class Comparing:
             return False
         live = self.live.get(self._identity(self.owner))
         return live is not None and was_started(live) and not readiness.job(live).done
-
-    def _left_over(self) -> Iterator[Manifest]:
-        """What the cluster has of this job that is rendered no more, and that nothing uses."""
-        rendered = {(each["kind"], each["metadata"]["name"]) for each in self.work.manifests}
-        kinds = [*MANAGED, *([POD_GROUP] if self.client.serves(*POD_GROUP) else [])]
-        selector = f"{JOB_LABEL}={self.work.name}"
-        found = [
-            each
-            for version, kind in kinds
-            for each in self.client.find(version, kind, self.namespace, selector)
-        ]
-        left = [
-            each
-            for each in found
-            if (each["kind"], each["metadata"]["name"]) not in rendered
-            and not readiness.is_going(each)
-            and any(applied_fields(each))
-        ]
-        used: set[str] = set()
-        if any(each["kind"] == "ConfigMap" for each in left):
-            used = set(_used([*found, *self.client.find("v1", "Pod", self.namespace, selector)]))
-        for each in left:
-            if each["kind"] != "ConfigMap" or each["metadata"]["name"] not in used:
-                yield each
 
     def rendered(self, target: Identity) -> Manifest | None:
         """What is rendered of an object."""
@@ -249,22 +229,3 @@ def _resumed(after: Manifest, live: Manifest) -> Manifest:
     if not is_ours_to_resume(live):
         return after
     return {**after, "spec": {**after["spec"], "suspend": False}}
-
-
-def _used(objects: Iterable[Manifest]) -> Iterator[str]:
-    """The ConfigMaps that pods, or the templates of pods, refer to."""
-    for each in objects:
-        if each["kind"] in ("Pod", "Job", "StatefulSet"):
-            yield from _config_maps(each["spec"])
-
-
-def _config_maps(value: Any) -> Iterator[str]:
-    if isinstance(value, list):
-        for each in value:
-            yield from _config_maps(each)
-    elif isinstance(value, dict):
-        for key, each in value.items():
-            if key in ("configMap", "configMapRef", "configMapKeyRef") and isinstance(each, dict):
-                yield str(each.get("name"))
-            else:
-                yield from _config_maps(each)

@@ -51,3 +51,19 @@ def known(api_version: str, kind: str) -> Resource | None:
     """The resource of a kind of our own; others are asked for."""
     plural = _KNOWN.get((api_version, kind))
     return Resource(api_version, kind, plural) if plural else None
+
+
+def is_built_in(api_version: str, kind: str) -> bool:
+    """Whether every cluster has a kind."""
+    return (api_version, kind) in _KNOWN and (api_version, kind) != POD_GROUP
+
+
+def version_of(group: str, kind: str) -> str | None:
+    """The API version in which we render a kind of our own."""
+    return next(
+        (version for version, each in _KNOWN if each == kind and _group(version) == group), None
+    )
+
+
+def _group(api_version: str) -> str:
+    return api_version.rpartition("/")[0]

@@ -16,6 +16,7 @@ from paddlespec.cluster.inventory import Inventory
 from paddlespec.cluster.judge import judge
 from paddlespec.cluster.own import own
 from paddlespec.cluster.past import settled
+from paddlespec.cluster.prune import refusal
 from paddlespec.cluster.refusal import Refused
 from paddlespec.cluster.wanted import belongs_to, namespace_of, wanted
 from paddlespec.diff import Change, Comparison, Effect, Operation, Row
@@ -33,16 +34,16 @@ _NEW_UID = "known after apply"
 
 def outlook(client: Client, work: Work, consent: Consent) -> Compared:
     """Every object as it is and as an apply would make it, and whether it would."""
-    comparing = Comparing(client, work)
-    rows = comparing.rows()
+    inventory, history, notes = _inventory(client, work)
+    comparing = Comparing(client, work, inventory)
+    rows = comparing.rows(prune=consent.prune)
     owner = comparing.owner
     if owner is None:
-        return Compared(rows)
+        return _refused(Compared(rows), comparing, None, consent)
     target = identity(owner)._replace(namespace=comparing.namespace)
     live = comparing.live.get(target)
     if target in comparing.refusals or (live is not None and belongs_to(live) != work.name):
         return Compared(rows)
-    history, notes = _history(client, comparing.namespace, work)
     history = settled(history, live)
     if live is not None and readiness.is_going(live):
         live = None
@@ -57,7 +58,10 @@ def outlook(client: Client, work: Work, consent: Consent) -> Compared:
     rows, left = _decided(comparing, rows, decision, live)
     if left:
         notes = (*notes, f"left as they are: {', '.join(left)}: the spec says the same of the pods")
-    return Compared(rows, notes, None, _basis(comparing, history, decision.step))
+    found = Compared(rows, notes, None, _basis(comparing, history, decision.step))
+    if decision.step is Step.replace:
+        return found
+    return _refused(found, comparing, live, consent)
 
 
 def check_approval(client: Client, work: Work, consent: Consent) -> None:
@@ -93,13 +97,23 @@ def _basis(comparing: Comparing, history: History, step: Step | None = None) -> 
     }
 
 
-def _history(client: Client, namespace: str, work: Work) -> tuple[History, tuple[str, ...]]:
+def _refused(
+    found: Compared, comparing: Comparing, live: Manifest | None, consent: Consent
+) -> Compared:
+    """*found*, with the refusal to delete what nobody agreed to."""
+    error = refusal(comparing.left, live, consent)
+    return found if error is None else found._replace(refusal=f"{error.message}; {error.hint}")
+
+
+def _inventory(client: Client, work: Work) -> tuple[Manifest | None, History, tuple[str, ...]]:
+    inventory = Inventory(client, namespace_of(client, work), work.name)
     try:
-        return Inventory(client, namespace, work.name).read(), ()
+        history = inventory.read()
     except Refused as error:
         if error.refusal.status != 403:
             raise
-        return History(), (f"{error.message}: what ran before is not known",)
+        return None, History(), (f"{error.message}: what ran before is not known",)
+    return inventory.live, history, ()
 
 
 def _decided(
@@ -111,11 +125,13 @@ def _decided(
     if decision.step is Step.replace:
         return [_anew(comparing, row) for row in rows], []
     if live is None:
-        return [], []
+        return [row for row in rows if row.change.after is None], []
     if decision.step is Step.nothing:
         over = readiness.job(live).done
         rows = [
-            row if over and row.change.identity == identity(live) else _kept(row)
+            row
+            if row.change.after is None or (over and row.change.identity == identity(live))
+            else _kept(row)
             for row in rows
             if row.change.before is not None or row.problem
         ]

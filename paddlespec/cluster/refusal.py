@@ -68,6 +68,7 @@ class Refusal(NamedTuple):
     conflicts: tuple[Conflict, ...] = ()
     is_immutable: bool = False
     is_users_fault: bool = False
+    is_stale: bool = False
 
     @property
     def may_pass(self) -> bool:
@@ -198,11 +199,17 @@ def _conflict(found: Refusal, said: str, causes: list[dict[str, Any]]) -> Refusa
         told = ", ".join(f"{each.field} ({each.manager})" for each in shown)
         return found._replace(
             message=f"{request}: others have set fields of it: {told}",
-            hint="remove the field from the spec, or let the other manager give it up",
+            hint="remove the field from the spec, or take it: paddlespec apply --force-conflicts",
             conflicts=tuple(conflicts),
         )
     if "object is being deleted" in said:
         return found._replace(message=f"{request} is being deleted")
+    if "object has been modified" in said:
+        return found._replace(
+            message=f"{request} is being changed by others at the same moment{request.place}",
+            hint="see what it is now: paddlespec diff",
+            is_stale=True,
+        )
     return found._replace(
         message=f"{request} changed at the same moment{request.place}: it was replaced or deleted",
         hint="look at what is there, then try again",

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paddlespec.backend import Event, Mode, OperationFailed
-from paddlespec.cluster import readiness, replace
+from paddlespec.cluster import conflicts, readiness, replace
 from paddlespec.cluster.parts import Parts, has_pods
 from paddlespec.cluster.refusal import Refused
 from paddlespec.cluster.wanted import (
@@ -49,12 +49,19 @@ class Start:
     """
 
     def __init__(
-        self, client: Client, work: Work, mode: Mode, tell: Callable[[Event], None]
+        self,
+        client: Client,
+        work: Work,
+        mode: Mode,
+        tell: Callable[[Event], None],
+        *,
+        force: bool = False,
     ) -> None:
         self.client = client
         self.work = work
         self.mode = mode
         self.tell = tell
+        self.force = force
         self.anew = False
         self.unchanged = False
         self.left: list[str] = []
@@ -134,7 +141,7 @@ class Start:
         if self.mode is Mode.client:
             return live or whole
         try:
-            found = self._apply(whole)
+            found = self._apply(whole, live)
         except Refused as error:
             if live is not None and self.unchanged and error.refusal.is_immutable:
                 self.left.append(named(manifest))
@@ -192,16 +199,22 @@ class Start:
             uid = ANY_UID
         return reference(owner, uid) if uid is not None else None
 
-    def _apply(self, whole: Manifest) -> Manifest:
-        target, dry_run = self.identity(whole), self.mode is Mode.server
+    def _apply(self, whole: Manifest, live: Manifest | None) -> Manifest:
+        dry_run = self.mode is Mode.server
         try:
-            return self.client.apply(whole, target, dry_run=dry_run)
+            return self.client.apply(whole, self.identity(whole), dry_run=dry_run)
         except Refused as error:
-            yielded = kueues(whole, error.refusal)
-            if not yielded:
+            refusal = error.refusal
+            if yielded := kueues(whole, refusal):
+                self.tell(Event(f"leaves {', '.join(yielded)} to Kueue", named(whole)))
+                return self._apply(without_kueues(whole, yielded), live)
+            force = self.force and bool(refusal.conflicts)
+            if live is None or not (force or refusal.is_stale):
                 raise
-        self.tell(Event(f"leaves {', '.join(yielded)} to Kueue", named(whole)))
-        return self.client.apply(without_kueues(whole, yielded), target, dry_run=dry_run)
+        found = conflicts.write(self.client, whole, live, force=force, dry_run=dry_run)
+        for each in refusal.conflicts:
+            self.tell(Event(f"takes {each.field} from {each.manager}", named(whole)))
+        return found
 
     def _resume(self, live: Manifest) -> None:
         """Let a Job go that we hold back; its UID makes sure that it is this one."""

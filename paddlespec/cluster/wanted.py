@@ -133,15 +133,14 @@ def lost(manifest: Manifest) -> str:
 
 
 def kueues(manifest: Manifest, refusal: Refusal) -> list[str]:
-    """The fields that a queued Job yields, if nothing else stands against an apply of it."""
+    """The fields that a queued Job yields of those that stand against an apply of it."""
     if not (is_job(manifest) and is_queued(manifest)):
         return []
-    yielded = [
+    return [
         each.field
         for each in refusal.conflicts
         if "kueue" in each.manager and each.field.startswith(_KUEUES)
     ]
-    return yielded if len(yielded) == len(refusal.conflicts) else []
 
 
 def without_kueues(manifest: Manifest, yielded: list[str]) -> Manifest:

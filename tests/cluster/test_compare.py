@@ -12,6 +12,7 @@ from user import LABELS, WORKLOAD, User, conditions
 
 from paddlespec.backend import Consent
 from paddlespec.cli.build import work_of
+from paddlespec.cluster.applyset import MEMBER_LABEL, set_id
 from paddlespec.cluster.engine import open_engine
 from paddlespec.cluster.own import own
 from paddlespec.cluster.wanted import fingerprint_of, wanted
@@ -396,7 +397,13 @@ def test_unused_code_goes(user: User) -> None:
             {
                 "apiVersion": "v1",
                 "kind": "ConfigMap",
-                "metadata": {"name": "fit-code-0", "labels": {"paddlespec.io/job": "fit"}},
+                "metadata": {
+                    "name": "fit-code-0",
+                    "labels": {
+                        "paddlespec.io/job": "fit",
+                        MEMBER_LABEL: set_id(user.namespace, "fit"),
+                    },
+                },
             }
         ),
     )

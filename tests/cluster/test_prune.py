@@ -1,0 +1,248 @@
+"""What is rendered no more: what goes with an apply, and what stays whatever its labels say."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from user import User
+
+from paddlespec.backend import Consent, Mode, OperationFailed, Work
+from paddlespec.cluster.applyset import GROUP_KINDS, MEMBER_LABEL, set_id
+from paddlespec.cluster.engine import open_engine
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from control_plane import ControlPlane
+
+COLLECTIVE = (
+    *("-u", "mode=collective", "-u", "pservers-"),
+    *("-u", "command=python -m paddle.distributed.launch train.py"),
+)
+CLAIM = '[{"name": "out", "mountPath": "/out", "claim": {"size": "1Gi"}}]'
+
+
+@pytest.fixture
+def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
+    return User.admin(control_plane, namespace, tmp_path)
+
+
+def plant(
+    user: User, name: str, manager: str = "paddlespec", job: str = "fit", **more: Any
+) -> dict[str, Any]:
+    """An object with the labels of a job's own, applied by *manager*; a ConfigMap unless told."""
+    labels = {
+        "paddlespec.io/job": job,
+        MEMBER_LABEL: set_id(user.namespace, job),
+        **more.pop("labels", {}),
+    }
+    manifest = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "labels": labels},
+        **more,
+    }
+    user.plane.kubectl(
+        *("apply", "--server-side", f"--field-manager={manager}", "-n", user.namespace, "-f", "-"),
+        input=json.dumps(manifest),
+    )
+    return manifest
+
+
+def deletions(user: User, *arguments: str) -> set[str]:
+    """What a diff shows as deleted."""
+    process = user.start("diff", *arguments, "-o", "json")
+    out, err = process.communicate(timeout=120)
+    assert process.returncode in (0, 1, 3), err
+    return {
+        f"{each['kind']}/{each['name']}"
+        for job in json.loads(out)["jobs"]
+        for each in job["objects"]
+        if each["operation"] == "delete"
+    }
+
+
+def deleted(out: str) -> set[str]:
+    """What an apply says that it deleted."""
+    return {line.split()[0] for line in out.splitlines() if line.split()[1:] == ["deleted"]}
+
+
+def ended(user: User) -> str:
+    """A spec whose job has run to its end."""
+    spec = user.ps(run_for="1s")
+    user.run("apply", spec, "--wait", "complete", "--timeout", "60s")
+    return spec
+
+
+def test_another_mode_leaves_nothing_of_the_old_one(user: User) -> None:
+    spec = ended(user)
+    assert sorted(user.names("services")) == ["fit-pserver", "fit-trainer"]
+    shown = deletions(user, spec, *COLLECTIVE)
+    assert shown == {"Job/fit-pserver", "Service/fit-pserver"}
+    told = user.run("apply", spec, *COLLECTIVE)
+    assert deleted(told.stdout) == {*shown, "Job/fit-trainer"}
+    user.plane.eventually(lambda: user.names("services") == ["fit-trainer"])
+    assert user.names("jobs") == ["fit-trainer"]
+    assert not deletions(user, spec, *COLLECTIVE)
+    again = user.run("apply", spec, *COLLECTIVE)
+    assert {line.split()[1] for line in again.stdout.splitlines()} == {"unchanged"}
+
+
+def test_a_run_is_not_ended_for_what_it_renders_no_more(user: User) -> None:
+    spec = user.ps(run_for="1h")
+    user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
+    before = user.settled()
+    told = user.run("apply", spec, *COLLECTIVE, code=3)
+    assert "--replace" in told.stderr
+    after = user.everything()
+    # What was found out about the lock may be there still.
+    assert {each: after[each]["metadata"]["uid"] for each in after if "jobs/" in each} == {
+        each: before[each]["metadata"]["uid"] for each in before if "jobs/" in each
+    }
+    assert sorted(user.names("services")) == ["fit-pserver", "fit-trainer"]
+    user.run("apply", spec, *COLLECTIVE, "--replace", "--wait", "ready", "--timeout", "60s")
+    user.plane.eventually(lambda: user.names("services") == ["fit-trainer"])
+
+
+def test_a_workload_that_runs_goes_only_with_consent(user: User) -> None:
+    """A template of the team's own may have rendered it; its pods are a run's all the same."""
+    spec = user.ps(run_for="1h")
+    user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
+    pod = {"containers": [{"name": "c", "image": "i"}], "restartPolicy": "Never"}
+    metadata = {
+        "labels": {"paddlespec.io/job": "fit", "paddlespec.io/role": "helpers"},
+        "annotations": {"paddlespec.io/test-run-for": "1h"},
+    }
+    template = {"metadata": metadata, "spec": pod}
+    plant(user, "fit-helper", apiVersion="batch/v1", kind="Job", spec={"template": template})
+    assert deletions(user, spec) == {"Job/fit-helper"}
+    told = user.run("apply", spec, code=3)
+    assert "Job/fit-helper, which is running: it is rendered no more" in told.stderr
+    assert "--no-prune" in told.stderr
+    user.run("apply", spec, "--no-prune")
+    user.run("diff", spec, "--no-prune")
+    assert "fit-helper" in user.names("jobs")
+    told = user.run("apply", spec, "--replace")
+    assert deleted(told.stdout) == {"Job/fit-helper"}
+    user.plane.eventually(lambda: "fit-helper" not in user.names("jobs"))
+    assert user.running("trainers") == 2
+
+
+def test_a_plain_apply_deletes_what_a_diff_shows(user: User) -> None:
+    spec = user.ps(run_for="1h")
+    user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
+    before = user.settled()
+    plant(user, "fit-code-0")
+    plant(user, "fit-old", apiVersion="v1", kind="Service", spec={"ports": [{"port": 1}]})
+    shown = deletions(user, spec)
+    assert shown == {"ConfigMap/fit-code-0", "Service/fit-old"}
+    assert not deletions(user, spec, "--no-prune")
+    user.run("apply", spec, "--no-prune")
+    told = user.run("apply", spec, "--dry-run", "server")
+    would = [line for line in told.stdout.splitlines() if "would be deleted" in line]
+    assert {line.split()[0] for line in would} == shown
+    assert {"fit-code-0"} < set(user.names("configmaps"))
+    told = user.run("apply", spec)
+    assert deleted(told.stdout) == shown
+    assert user.everything() == before
+
+
+def test_labels_alone_do_not_make_an_object_ours(user: User) -> None:
+    spec = user.ps(run_for="1h")
+    user.run("apply", spec)
+    plant(user, "theirs", manager="kubectl")
+    # Set member, but another job's; and the job's label without being a member of the set.
+    plant(user, "others", job="other")
+    plant(user, "stray", labels={MEMBER_LABEL: set_id(user.namespace, "other")})
+    assert not deletions(user, spec)
+    assert not deleted(user.run("apply", spec).stdout)
+    assert {"theirs", "others", "stray"} < set(user.names("configmaps"))
+
+
+def test_the_objects_of_another_job_stay(user: User) -> None:
+    a, b = user.ps("a", run_for="1h"), user.ps("b", run_for="1h")
+    user.run("apply", a, b)
+    before = user.settled()
+    user.run("apply", a)
+    user.run("apply", a, "--prune")
+    assert user.everything() == before
+
+
+def test_old_code_goes_once_nothing_refers_to_it(user: User) -> None:
+    (user.folder / "train.py").write_text("print(1)\n", encoding="utf-8")
+    ended_spec = (user.ps(run_for="1s"), "-u", "package={path: ., exclude: ['*.yaml']}")
+    user.run("apply", *ended_spec, "--wait", "complete", "--timeout", "60s")
+    [old] = [each for each in user.names("configmaps") if each.startswith("fit-code-")]
+    (user.folder / "train.py").write_text("print(2)\n", encoding="utf-8")
+    user.run("apply", *ended_spec)
+    user.plane.eventually(lambda: old not in user.names("configmaps"))
+    assert [each for each in user.names("configmaps") if each.startswith("fit-code-")]
+
+
+@pytest.mark.parametrize("through", ["volume", "projected", "envFrom", "env"])
+def test_code_that_a_pod_refers_to_stays(user: User, through: str) -> None:
+    """Whosever the pod is: the shell of a person who looks for a fault has no labels of ours."""
+    spec = user.ps(run_for="1h")
+    user.run("apply", spec)
+    plant(user, "fit-code-0")
+    container: dict[str, Any] = {"name": "c", "image": "i"}
+    pod: dict[str, Any] = {"containers": [container]}
+    if through == "volume":
+        pod["volumes"] = [{"name": "v", "configMap": {"name": "fit-code-0"}}]
+    elif through == "projected":
+        sources = [{"configMap": {"name": "fit-code-0"}}]
+        pod["volumes"] = [{"name": "v", "projected": {"sources": sources}}]
+    elif through == "envFrom":
+        container["envFrom"] = [{"configMapRef": {"name": "fit-code-0"}}]
+    else:
+        reference = {"configMapKeyRef": {"name": "fit-code-0", "key": "k"}}
+        container["env"] = [{"name": "A", "valueFrom": reference}]
+    user.plane.request("POST", user.path("pods"), {"metadata": {"name": "shell"}, "spec": pod})
+    assert not deletions(user, spec)
+    assert not deleted(user.run("apply", spec).stdout)
+    assert "fit-code-0" in user.names("configmaps")
+    user.plane.request("DELETE", f"{user.path('pods')}/shell?gracePeriodSeconds=0")
+    user.plane.eventually(lambda: "shell" not in user.names("pods"))
+    assert deletions(user, spec) == {"ConfigMap/fit-code-0"}
+    assert deleted(user.run("apply", spec).stdout) == {"ConfigMap/fit-code-0"}
+
+
+def test_claims_stay_and_it_is_said(user: User) -> None:
+    spec = user.ps(run_for="1s")
+    user.run("apply", spec, "-u", f"volumes={CLAIM}", "--wait", "complete", "--timeout", "60s")
+    told = user.run("apply", spec)
+    assert "PersistentVolumeClaim/fit-out is rendered no more, and stays" in told.stderr
+    assert user.names("persistentvolumeclaims") == ["fit-out"]
+
+
+def test_the_kinds_are_those_of_the_inventory(user: User) -> None:
+    """Also kinds that only a template of a team's own renders."""
+    spec = user.ps(run_for="1h")
+    user.run("apply", spec)
+    plant(user, "fit-role", apiVersion="rbac.authorization.k8s.io/v1", kind="Role")
+    plant(user, "fit-secret", kind="Secret", stringData={"a": "canary-secret"})
+    assert not deletions(user, spec)
+    known = user.get("configmaps", "fit.paddlespec")["metadata"]["annotations"][GROUP_KINDS]
+    listed = f"{known},Role.rbac.authorization.k8s.io,Secret,Gone.example.org"
+    user.plane.kubectl(
+        *("annotate", "configmap", "fit.paddlespec", "--overwrite", "-n", user.namespace),
+        f"{GROUP_KINDS}={listed}",
+    )
+    assert deletions(user, spec) == {"Role/fit-role", "Secret/fit-secret"}
+    assert deleted(user.run("apply", spec).stdout) == {"Role/fit-role", "Secret/fit-secret"}
+    assert not deletions(user, spec)
+
+
+def test_an_empty_set_deletes_nothing(user: User) -> None:
+    user.run("apply", user.ps(run_for="1h"), "--wait", "ready", "--timeout", "60s")
+    before = user.settled()
+    engine = open_engine(str(user.kubeconfig))
+    work = Work("fit", [])
+    with pytest.raises(OperationFailed, match="nothing is rendered of fit"):
+        engine.compare(work, Consent())
+    with pytest.raises(OperationFailed, match="nothing is rendered of fit"):
+        engine.apply(work, Mode.none, lambda _: None, Consent(replace=True))
+    engine.close()
+    assert user.everything() == before
