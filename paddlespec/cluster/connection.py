@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _DEFAULT = "~/.kube/config"
+_CREDENTIALS = re.compile(r"(?<=://)[^/]*@")
 _SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
 
@@ -68,6 +70,8 @@ def resolve(
             "missing, incomplete, or names a file that cannot be read",
             f"see what `kubectl --context {named} version` says",
         ) from None
+    # It is named in messages; what it may hold before an @ is sent to nobody.
+    configuration.host = _CREDENTIALS.sub("", str(configuration.host))
     return Connection(configuration, namespace or chosen.get("namespace") or "default")
 
 

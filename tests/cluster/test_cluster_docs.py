@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -34,8 +35,12 @@ def kubeconfig(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> I
 
 
 @of("cluster")
-def test_cluster_commands(block: Block, tmp_path: Path, kubeconfig: Path) -> None:
+def test_cluster_commands(
+    block: Block, control_plane: ControlPlane, tmp_path: Path, kubeconfig: Path
+) -> None:
     folder = tmp_path / "checkout"
     folder.mkdir()
     variables = {**environment(tmp_path), "KUBECONFIG": str(kubeconfig)}
+    kubectl = os.path.dirname(control_plane.kubectl_binary)
+    variables["PATH"] += f"{os.pathsep}{kubectl}"
     run(block, copy_checkout(folder), variables)

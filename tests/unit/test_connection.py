@@ -127,3 +127,15 @@ def test_a_broken_file_is_refused_without_its_contents(tmp_path: Path, case: str
 
 def test_a_folder_is_no_kubeconfig(tmp_path: Path) -> None:
     assert "cannot be read" in refusal(str(tmp_path))
+
+
+def test_credentials_in_an_address_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "config"
+    path.write_text(
+        "clusters: [{name: c, cluster: {server: 'https://me:secret-of-me@one.test:6443/k8s'}}]\n"
+        "users: [{name: u, user: {token: x}}]\n"
+        "contexts: [{name: t, context: {cluster: c, user: u}}]\n"
+        "current-context: t\n",
+        encoding="utf-8",
+    )
+    assert at(str(path)) == ("https://one.test:6443/k8s", "default")
