@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _DEFAULT = "~/.kube/config"
-_CREDENTIALS = re.compile(r"(?<=://)[^/]*@")
 _SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
 
@@ -70,9 +70,32 @@ def resolve(
             "missing, incomplete, or names a file that cannot be read",
             f"see what `kubectl --context {named} version` says",
         ) from None
-    # It is named in messages; what it may hold before an @ is sent to nobody.
-    configuration.host = _CREDENTIALS.sub("", str(configuration.host))
+    token_file = _token_file(read, chosen)
+    if token_file is not None:
+        # The client reads it once, and whoever writes it puts a new token there in time.
+        hook = partial(_read_token, token_file)
+        configuration.refresh_api_key_hook = hook  # type: ignore[assignment]
     return Connection(configuration, namespace or chosen.get("namespace") or "default")
+
+
+def _token_file(read: Mapping[str, dict[str, Any]], chosen: dict[str, Any]) -> str | None:
+    """The file that the token of a context's user is in, relative to the file that says so."""
+    for path, document in read.items():
+        listed = document.get("users")
+        for each in listed if isinstance(listed, list) else ():
+            if not isinstance(each, dict) or each.get("name") != chosen.get("user"):
+                continue
+            user = each.get("user")
+            if not isinstance(user, dict) or "exec" in user or "auth-provider" in user:
+                return None
+            found = user.get("tokenFile")
+            return os.path.join(os.path.dirname(path), str(found)) if found else None
+    return None
+
+
+def _read_token(path: str, configuration: Configuration) -> None:
+    with suppress(OSError), open(path, encoding="utf-8") as file:
+        configuration.api_key["BearerToken"] = f"Bearer {file.read().strip()}"
 
 
 def _files(kubeconfig: str | None, environment: Mapping[str, str]) -> list[str]:
