@@ -13,11 +13,12 @@ from control_plane import ControlPlane, GoMissingError, ensure_built, existing, 
 from control_plane.build import binaries_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
 HERE = Path(__file__).parent
 SKIPPED = pytest.StashKey[str]()
+FAULTS = pytest.StashKey[list[int]]()
 HOW_TO_GET_BINARIES = "install Go 1.26 or later and run: make cluster-bin"
 
 
@@ -37,6 +38,10 @@ def pytest_terminal_summary(
     if reason is not None:
         terminalreporter.section("cluster tests SKIPPED", red=True, bold=True)
         terminalreporter.line(reason)
+    tried, survived = config.stash.get(FAULTS, [0, 0])
+    if tried:
+        terminalreporter.section("faults")
+        terminalreporter.line(f"{tried} cases tried, {survived} survived")
 
 
 @pytest.fixture(scope="session")
@@ -70,6 +75,17 @@ def built_or_skip(config: pytest.Config) -> Path:
             pytest.fail(reason, pytrace=False)
         config.stash[SKIPPED] = reason
         pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def record_faults(request: pytest.FixtureRequest) -> Callable[[int, int], None]:
+    """Count cases of faults for the summary: how many were tried, and how many survived."""
+
+    def record(tried: int, survived: int) -> None:
+        before = request.config.stash.get(FAULTS, [0, 0])
+        request.config.stash[FAULTS] = [before[0] + tried, before[1] + survived]
+
+    return record
 
 
 @pytest.fixture

@@ -7,8 +7,9 @@ import http.client
 import json
 import ssl
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ class Seen(NamedTuple):
     number: int
     method: str
     path: str
+    token: str = ""
 
     @property
     def writes(self) -> bool:
@@ -31,45 +33,153 @@ class Seen(NamedTuple):
 
 
 class Fate(NamedTuple):
-    """What happens to a request: whether it gets through, and what comes back."""
+    """
+    What happens to a request: whether it gets through, and what comes back.
+
+    `late`: the network keeps it, and delivers it when the test says so.
+    """
 
     forward: bool = True
     status: int | None = None
     answer: bool = True
     retry_after: str | None = None
+    seconds: float = 0.0
+    late: bool = False
+
+
+class Request(NamedTuple):
+    """What the API server gets."""
+
+    method: str
+    path: str
+    body: bytes
+    headers: dict[str, str]
+
+
+class Route:
+    """The requests of one client; its server in the kubeconfig is a path of the proxy."""
+
+    def __init__(self, decide: Callable[[Seen], Fate]) -> None:
+        self.decide = decide
+        self.count = 0
+        self.late: list[Request] = []
+        self._lock = threading.Lock()
+
+    def fate(self, method: str, path: str, token: str) -> Fate:
+        with self._lock:
+            self.count += 1
+            seen = Seen(self.count, method, path, token)
+        return self.decide(seen)
+
+
+class Proxy:
+    """A proxy for many clients at once; close it at the end."""
+
+    def __init__(self, plane: ControlPlane) -> None:
+        self.plane = plane
+        self.routes: list[Route] = []
+        self._upstream = urlsplit(plane.server)
+        self._trust = ssl.create_default_context(cafile=str(plane.ca))
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def route(
+        self,
+        folder: Path,
+        namespace: str,
+        decide: Callable[[Seen], Fate],
+        credentials: dict[str, Any] | None = None,
+    ) -> tuple[Route, Path]:
+        """
+        A way through the proxy, and the kubeconfig of whoever takes it.
+
+        *credentials* are for the proxy alone: the API server always knows who asks.
+        """
+        route = Route(decide)
+        self.routes.append(route)
+        server = f"http://127.0.0.1:{self._server.server_port}/{len(self.routes) - 1}"
+        document = {
+            "clusters": [{"name": "c", "cluster": {"server": server}}],
+            "users": [{"name": "u", "user": credentials or {"token": self.plane.token}}],
+            "contexts": [
+                {"name": "test", "context": {"cluster": "c", "user": "u", "namespace": namespace}}
+            ],
+            "current-context": "test",
+        }
+        path = folder / f"intercepted-{len(self.routes)}.kubeconfig"
+        path.write_text(json.dumps(document), encoding="utf-8")
+        return route, path
+
+    def deliver(self, route: Route) -> None:
+        """Let the API server have what came late."""
+        with contextlib.closing(self.connection()) as connection:
+            for each in route.late:
+                send(connection, each)
+        route.late.clear()
+
+    def connection(self) -> http.client.HTTPSConnection:
+        assert self._upstream.hostname is not None
+        return http.client.HTTPSConnection(
+            self._upstream.hostname, self._upstream.port, context=self._trust
+        )
+
+
+@contextlib.contextmanager
+def proxied(plane: ControlPlane) -> Iterator[Proxy]:
+    """A proxy for as long as the block lasts."""
+    proxy = Proxy(plane)
+    try:
+        yield proxy
+    finally:
+        proxy.close()
 
 
 @contextlib.contextmanager
 def intercepted(
     plane: ControlPlane, folder: Path, namespace: str, decide: Callable[[Seen], Fate]
 ) -> Iterator[Path]:
-    """A kubeconfig whose server is the proxy."""
-    lock = threading.Lock()
-    count = 0
-    upstream = urlsplit(plane.server)
-    trust = ssl.create_default_context(cafile=str(plane.ca))
+    """A kubeconfig whose server is a proxy for one client."""
+    with proxied(plane) as proxy:
+        yield proxy.route(folder, namespace, decide)[1]
 
+
+def send(connection: http.client.HTTPSConnection, request: Request) -> tuple[int, bytes]:
+    connection.request(request.method, request.path, request.body, request.headers)
+    response = connection.getresponse()
+    return response.status, response.read()
+
+
+def _handler(proxy: Proxy) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        upstream: http.client.HTTPSConnection | None = None
 
         def handle_one(self) -> None:
-            nonlocal count
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            with lock:
-                count += 1
-                fate = decide(Seen(count, self.command, self.path))
+            number, _, rest = self.path[1:].partition("/")
+            route, path = proxy.routes[int(number)], f"/{rest}"
+            token = self.headers.get("Authorization", "").removeprefix("Bearer ")
+            fate = route.fate(self.command, path, token)
+            if fate.seconds:
+                time.sleep(fate.seconds)
+            headers = {key: value for key, value in self.headers.items() if key != "Host"}
+            headers["Authorization"] = f"Bearer {proxy.plane.token}"
+            request = Request(self.command, path, body, headers)
+            if fate.late:
+                route.late.append(request)
+                self.close_connection = True
+                return
             status, content = fate.status or 0, b"{}"
             if fate.forward:
-                assert upstream.hostname is not None
-                connection = http.client.HTTPSConnection(
-                    upstream.hostname, upstream.port, context=trust
-                )
-                headers = {key: value for key, value in self.headers.items() if key != "Host"}
-                connection.request(self.command, self.path, body, headers)
-                response = connection.getresponse()
-                content = response.read()
-                status = fate.status or response.status
-                connection.close()
+                found, content = self.forward(request)
+                status = fate.status or found
             if not fate.answer:
                 self.close_connection = True
                 return
@@ -82,30 +192,20 @@ def intercepted(
                 self.end_headers()
                 self.wfile.write(content)
 
+        def forward(self, request: Request) -> tuple[int, bytes]:
+            if self.upstream is None:
+                self.upstream = proxy.connection()
+            return send(self.upstream, request)
+
+        def finish(self) -> None:
+            if self.upstream is not None:
+                self.upstream.close()
+            with contextlib.suppress(OSError):
+                super().finish()
+
         do_GET = do_PATCH = do_DELETE = do_POST = do_PUT = handle_one  # noqa: N815 - the base asks for it
 
         def log_message(self, *arguments: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    path = folder / "intercepted.kubeconfig"
-    document = {
-        "clusters": [
-            {"name": "c", "cluster": {"server": f"http://127.0.0.1:{server.server_port}"}}
-        ],
-        "users": [{"name": "u", "user": {"token": plane.token}}],
-        "contexts": [
-            {"name": "test", "context": {"cluster": "c", "user": "u", "namespace": namespace}}
-        ],
-        "current-context": "test",
-    }
-    path.write_text(json.dumps(document), encoding="utf-8")
-    try:
-        yield path
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    return Handler

@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.error import HTTPError
 
 import yaml
 
@@ -115,6 +116,14 @@ class User(NamedTuple):
     def get(self, kind: str, name: str) -> Any:
         return self.plane.request("GET", f"{self.path(kind)}/{name}")
 
+    def get_or_none(self, kind: str, name: str) -> Any:
+        try:
+            return self.get(kind, name)
+        except HTTPError as error:
+            if error.code != 404:
+                raise
+            return None
+
     def all(self, kind: str) -> list[dict[str, Any]]:
         items: list[dict[str, Any]] = self.plane.request("GET", self.path(kind))["items"]
         return items
@@ -123,7 +132,11 @@ class User(NamedTuple):
         return [each["metadata"]["name"] for each in self.all(kind)]
 
     def path(self, kind: str) -> str:
-        groups = {"jobs": "/apis/batch/v1", "statefulsets": "/apis/apps/v1"}
+        groups = {
+            "jobs": "/apis/batch/v1",
+            "statefulsets": "/apis/apps/v1",
+            "leases": "/apis/coordination.k8s.io/v1",
+        }
         return f"{groups.get(kind, '/api/v1')}/namespaces/{self.namespace}/{kind}"
 
     def pods(self, role: str) -> list[dict[str, Any]]:
