@@ -61,7 +61,8 @@ class Work(NamedTuple):
     A job that is to run, as rendered; its objects all live in one namespace.
 
     `fingerprint` tells whether an earlier run of it had the same pods. `spec` is the effective
-    spec as YAML, secrets masked; with it and `provenance` a run is recorded.
+    spec as YAML, secrets masked; with it and `provenance` a run is recorded. `source` is the path
+    of the spec below the file of its `project`.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Work(NamedTuple):
     provenance: Provenance | None = None
     spec: str | None = None
     project: str | None = None
+    source: str | None = None
 
 
 class Consent(NamedTuple):

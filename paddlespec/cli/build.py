@@ -58,4 +58,17 @@ def recorded(work: Work, loaded: Loaded) -> Work:
         provenance=provenance(loaded.file),
         spec=effective_spec(loaded),
         project=loaded.project.name if loaded.project else None,
+        source=_source(loaded),
     )
+
+
+def _source(loaded: Loaded) -> str | None:
+    """Where a spec is below its project file; nothing where it is not the spec that names the job."""
+    from pathlib import PurePath
+
+    named = loaded.document.locate(("metadata", "name")).file
+    if loaded.project is None or not loaded.project.name or named != loaded.file:
+        return None
+    home = os.path.dirname(os.path.abspath(loaded.project.path))
+    path = os.path.abspath(loaded.file)
+    return PurePath(os.path.relpath(path, home)).as_posix() if os.path.isfile(path) else None

@@ -98,7 +98,7 @@ def apply(
     paddlespec apply paddlejob.yaml --target local --scale trainers=2 --wait complete
     """
     from paddlespec.backend import Consent, Mode, Until
-    from paddlespec.cli import approval
+    from paddlespec.cli import approval, gone
     from paddlespec.cli.approval import Call
     from paddlespec.cli.build import build_all
     from paddlespec.cli.places import Engines, check_places, deadline_of
@@ -115,6 +115,8 @@ def apply(
         *([*(paths or ()), *(file or ())], overlay or (), profile, updates, target, datacenter),
         *(namespace, templates, [name for name, value in flags.items() if value]),
     )
+    if prune and plan is not None:
+        raise Stop(Exit.usage, "--prune looks for jobs without specs, and a plan has none")
     read = approval.read(plan) if plan is not None else None
     if read is not None:
         call = approval.call_of(read, call)
@@ -125,6 +127,7 @@ def apply(
     here = local.Here(mount, python, cpu_only, attached=until is Until.complete)
     local.check(jobs, here, scale)
     approved = approval.approved_of(read, jobs) if read is not None else {}
+    where = gone.scopes(wanted, jobs) if prune and mode is not Mode.client else []
     built = build_all(jobs, templates)
     if preview and not _previewed(wanted, chosen, templates, yes=yes, no_color=no_color):
         return Exit.done
@@ -137,6 +140,7 @@ def apply(
             force_unlock=force_unlock,
         )
         runs, codes = apply_all(built, engines, mode, asked, approved)
+        codes += gone.retire(where, engines, call.datacenter, mode, force_unlock=force_unlock)
         if mode is Mode.none and until is not Until.created:
             with local.showing_logs(runs, until, no_color=no_color):
                 codes += wait_for_all(runs, until, quiet=quiet)

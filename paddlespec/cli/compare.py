@@ -75,6 +75,7 @@ def diff(
     paddlespec diff jobs/ --out plan.json
     """
     from paddlespec.backend import Consent
+    from paddlespec.cli import gone
     from paddlespec.cli.build import build_all
     from paddlespec.cli.places import Engines, check_places, deadline_of
     from paddlespec.cli.session import choices, given, load_valid
@@ -83,12 +84,15 @@ def diff(
 
     if out is not None and against is not None:
         raise Stop(Exit.usage, "--out is for a comparison with the cluster, and not --against")
+    if out is not None and prune:
+        raise Stop(Exit.usage, "--prune looks for jobs without specs, and a plan has none")
     form = _form(output)
     deadline = deadline_of(timeout)
     chosen = choices(overlay, profile, update, target, datacenter)
     wanted = given(paths, file)
     jobs = load_valid(wanted, Files(), chosen, quiet=quiet, no_color=no_color)
     check_places(jobs, namespace)
+    where = gone.scopes(wanted, jobs) if prune and against is None else []
     built = build_all(jobs, templates)
     codes: list[int] = []
     jobs_before: list[Loaded] = []
@@ -98,6 +102,7 @@ def diff(
         with Engines(kubeconfig, context, namespace, deadline) as engines:
             asked = Consent(replace=replace, rerun=rerun, prune=prune is not False)
             comparisons = list(_with_cluster(built, engines, asked, codes))
+            comparisons += gone.compare(where, engines, datacenter, codes)
     if comparisons or not codes:
         _report(form, comparisons, [*jobs, *jobs_before], no_color=no_color)
     if out is not None and not codes:

@@ -195,7 +195,7 @@ class Apply:
     def _record(self, change: Callable[[History], History]) -> None:
         if self.mode is Mode.none:
             kinds = [(each["apiVersion"], each["kind"]) for each in self.work.manifests]
-            self.inventory.write(change, kinds, self.work.project)
+            self.inventory.write(change, kinds, self.work.project, self.work.source)
 
     def _gone(self, parts: Parts) -> None:
         """

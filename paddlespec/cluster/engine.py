@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paddlespec.backend import JobFailed, Until
-from paddlespec.cluster import past, remove, watch
+from paddlespec.cluster import past, remove, retire, watch
 from paddlespec.cluster.apply import Apply
 from paddlespec.cluster.client import Client
 from paddlespec.cluster.connection import resolve
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from paddlespec.backend import Compared, Consent, Contents, Event, Mode, Progress, Run, Work
+    from paddlespec.cluster.retire import Recorded
     from paddlespec.manifest import Manifest
 
 
@@ -58,6 +59,20 @@ class Engine:
         run = applying()
         self.sent = applying.start.sent
         return run
+
+    def recorded(self, project: str) -> list[Recorded]:
+        """The jobs of a project that say where their specs were."""
+        return retire.recorded(self.client, project)
+
+    def compare_retired(self, job: Recorded) -> Compared:
+        """What `retire` would delete."""
+        return retire.compare(self.client, job)
+
+    def retire(
+        self, job: Recorded, mode: Mode, tell: Callable[[Event], None], *, force_unlock: bool
+    ) -> None:
+        """Delete what is left of a job whose spec is gone, unless it runs."""
+        retire.retire(self.client, job, mode, tell, force_unlock=force_unlock)
 
     def look(self, run: Run, until: Until) -> Progress:
         """How far *run* is on its way; its end is recorded."""

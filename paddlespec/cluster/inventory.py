@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 INVENTORY_LABEL = "paddlespec.io/inventory"
 PROJECT_LABEL = "app.kubernetes.io/part-of"
+SOURCE = "paddlespec.io/source"
 _TRIES = 10
 
 
@@ -60,6 +61,7 @@ class Inventory:
         change: Callable[[History], History],
         kinds: Iterable[tuple[str, str]] = (),
         project: str | None = None,
+        source: str | None = None,
     ) -> History:
         """
         Change the history; what says the same is not written.
@@ -68,7 +70,7 @@ class Inventory:
         """
         for _ in range(_TRIES):
             after = change(self.history)
-            wanted = self._wanted(after, kinds, project)
+            wanted = self._wanted(after, kinds, project, source)
             if self.live is not None and not _differs(self.live, wanted):
                 self.history = after
                 return after
@@ -98,7 +100,11 @@ class Inventory:
             self.client.delete(self.identity, self.live["metadata"]["uid"])
 
     def _wanted(
-        self, history: History, kinds: Iterable[tuple[str, str]], project: str | None
+        self,
+        history: History,
+        kinds: Iterable[tuple[str, str]],
+        project: str | None,
+        source: str | None,
     ) -> Manifest:
         live = self.live or {}
         metadata = live.get("metadata") or {}
@@ -107,6 +113,9 @@ class Inventory:
         listed |= {each for each in group_kinds(kinds).split(",") if each}
         known = (metadata.get("labels") or {}).get(PROJECT_LABEL)
         owned = {PROJECT_LABEL: project or known} if project or known else {}
+        if source is None and (project is None or project == known):
+            source = annotations.get(SOURCE)
+        kept = {key: each for key, each in annotations.items() if key != SOURCE}
         return {
             "apiVersion": "v1",
             "kind": "ConfigMap",
@@ -121,7 +130,8 @@ class Inventory:
                     **owned,
                 },
                 "annotations": {
-                    **annotations,
+                    **kept,
+                    **({SOURCE: source} if source else {}),
                     TOOLING: tooling(),
                     GROUP_KINDS: ",".join(sorted(listed)),
                 },

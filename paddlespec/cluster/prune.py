@@ -127,7 +127,14 @@ def running(left: Left, owner: Manifest | None) -> Manifest | None:
     owner = next((each for each in left.objects if is_owner(each)), owner)
     if owner is not None and readiness.job(owner).done:
         return None
-    return next((each for each in left.objects if has_pods(each) and _runs(each)), None)
+    return next(
+        (
+            each
+            for each in left.objects
+            if has_pods(each) and _runs(each) and not _is_orphan(each, owner)
+        ),
+        None,
+    )
 
 
 def delete(client: Client, left: Left, mode: Mode, tell: Callable[[Event], None]) -> None:
@@ -154,6 +161,13 @@ def _kinds(client: Client, known: Manifest | None) -> list[tuple[str, str]]:
     if known is None and client.serves(*POD_GROUP):
         found[POD_GROUP] = None
     return list(found)
+
+
+def _is_orphan(live: Manifest, owner: Manifest | None) -> bool:
+    """Whether an object is about to be collected: it belonged to a run that was ended already."""
+    owners = live["metadata"].get("ownerReferences") or ()
+    known = owner["metadata"]["uid"] if owner is not None else None
+    return bool(owners) and all(each["uid"] != known for each in owners)
 
 
 def _runs(live: Manifest) -> bool:

@@ -11,6 +11,7 @@ from user import User
 from paddlespec.backend import Consent, Mode, OperationFailed, Work
 from paddlespec.cluster.applyset import GROUP_KINDS, MEMBER_LABEL, set_id
 from paddlespec.cluster.engine import open_engine
+from paddlespec.cluster.prune import Left, running
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,6 +22,7 @@ COLLECTIVE = (
     *("-u", "mode=collective", "-u", "pservers-"),
     *("-u", "command=python -m paddle.distributed.launch train.py"),
 )
+ROLES = ("trainer", "pserver")
 CLAIM = '[{"name": "out", "mountPath": "/out", "claim": {"size": "1Gi"}}]'
 
 
@@ -246,3 +248,109 @@ def test_an_empty_set_deletes_nothing(user: User) -> None:
         engine.apply(work, Mode.none, lambda _: None, Consent(replace=True))
     engine.close()
     assert user.everything() == before
+
+
+PROJECT = "apiVersion: paddlespec.io/v1\nkind: Project\nproject: ranking\n"
+
+
+def project(user: User, run_for: str, *names: str) -> None:
+    """A project with specs `FOLDER/JOB.yaml`."""
+    user.write(PROJECT, ".paddlespec.yaml")
+    user.ps("fit", run_for=run_for)
+    text = (user.folder / "fit.yaml").read_text(encoding="utf-8")
+    (user.folder / "fit.yaml").unlink()
+    for each in names:
+        folder, _, name = each.partition("/")
+        (user.folder / folder).mkdir(exist_ok=True)
+        user.write(text.replace("name: fit", f"name: {name}"), f"{each}.yaml")
+
+
+def remaining(user: User) -> set[str]:
+    """The jobs that have objects."""
+    return {each["metadata"]["labels"]["paddlespec.io/job"] for each in user.all("jobs")}
+
+
+def test_jobs_whose_specs_are_gone_go_when_asked(user: User) -> None:
+    project(user, "1s", "a/kept", "a/old", "b/other")
+    user.run("apply", "a", "b", "--wait", "complete", "--timeout", "60s")
+    recorded = user.get("configmaps", "old.paddlespec")["metadata"]["annotations"]
+    assert recorded["paddlespec.io/source"] == "a/old.yaml"
+    for each in ("a/old", "b/other"):
+        (user.folder / f"{each}.yaml").unlink()
+    user.run("apply", "a")
+    user.run("apply", "a/kept.yaml", "--prune")
+    assert remaining(user) == {"kept", "old", "other"}
+    shown = deletions(user, "a", "--prune")
+    assert shown == {f"{each}/old-{role}" for each in ("Job", "Service") for role in ROLES}
+    told = user.run("apply", "a", "--prune", "--dry-run", "server")
+    assert "Job/old-trainer would be deleted" in told.stdout
+    assert remaining(user) == {"kept", "old", "other"}
+    told = user.run("apply", "a", "--prune")
+    assert deleted(told.stdout) == shown
+    assert "old: its spec a/old.yaml is gone: 4 objects deleted; its history stays" in told.stderr
+    # The other folder of the project was not given.
+    user.plane.eventually(lambda: remaining(user) == {"kept", "other"})
+    assert [each["state"] for each in user.history("old")] == ["succeeded"]
+    told = user.run("apply", "a", "--prune")
+    assert "old" not in told.stdout + told.stderr
+    user.run("diff", "a", "--prune")
+
+
+def test_a_job_without_a_spec_that_runs_stays(user: User) -> None:
+    project(user, "1h", "a/kept", "a/old")
+    user.run("apply", "a", "--wait", "ready", "--timeout", "60s")
+    (user.folder / "a/old.yaml").unlink()
+    told = user.run("diff", "a", "--prune", code=3)
+    assert "its spec a/old.yaml is gone, and Job/old-trainer is running: it stays" in told.stdout
+    told = user.run("apply", "a", "--prune", "--replace", code=3)
+    assert "its spec a/old.yaml is gone, and Job/old-trainer is running: it stays" in told.stderr
+    assert "paddlespec kill old" in told.stderr
+    assert remaining(user) == {"kept", "old"}
+    # One that was moved within the project is not gone.
+    project(user, "1h", "b/old")
+    told = user.run("apply", "a", "--prune")
+    assert "old" not in told.stderr
+
+
+def test_where_nothing_is_left_nothing_is_pruned(user: User) -> None:
+    project(user, "1s", "a/old", "b/kept")
+    user.run("apply", "a", "b", "--wait", "complete", "--timeout", "60s")
+    (user.folder / "a/old.yaml").unlink()
+    told = user.run("apply", "a", "--prune", code=2)
+    assert "holds no spec" in told.stderr
+    (user.folder / "a/old.yaml").write_text("apiVersion: paddlespec.io/v1\nkind: [", "utf-8")
+    (user.folder / "a/new.yaml").write_text(
+        (user.folder / "b/kept.yaml").read_text("utf-8").replace("name: kept", "name: new"), "utf-8"
+    )
+    told = user.run("apply", "a", "--prune", code=3)
+    assert "a/old.yaml is there and no spec" in told.stderr
+    assert remaining(user) == {"kept", "old", "new"}
+
+
+def test_a_project_is_needed_to_know_deleted_specs(user: User) -> None:
+    (user.folder / "a").mkdir()
+    user.write((user.folder / user.ps()).read_text("utf-8"), "a/fit.yaml")
+    told = user.run("apply", "a", "--prune", code=2)
+    assert "belong to no project" in told.stderr
+    assert not user.names("jobs")
+
+
+def test_what_an_ended_run_leaves_for_a_moment_needs_no_consent(user: User) -> None:
+    """As where an apply died after it had ended the earlier run."""
+    spec = user.ps(run_for="1h")
+    user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "fit-trainer", "uid": "0" * 8}
+    pod = {"containers": [{"name": "c", "image": "i"}], "restartPolicy": "Never"}
+    metadata = {
+        "labels": {"paddlespec.io/job": "fit", "paddlespec.io/role": "helpers"},
+        "annotations": {"paddlespec.io/test-run-for": "1h"},
+    }
+    template = {"metadata": metadata, "spec": pod}
+    plant(user, "fit-helper", apiVersion="batch/v1", kind="Job", spec={"template": template})
+    live = user.get("jobs", "fit-helper")
+    own = {**live, "apiVersion": "batch/v1", "kind": "Job"}
+    ended = {**own, "metadata": {**own["metadata"], "ownerReferences": [owner]}}
+    trainers = user.get("jobs", "fit-trainer")
+    assert running(Left([own]), trainers) == own
+    assert running(Left([ended]), trainers) is None
+    assert running(Left([ended]), None) is None
