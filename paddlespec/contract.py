@@ -109,8 +109,21 @@ def legacy_ports(job: Job) -> tuple[int, int]:
 
 
 def pserver_addresses(job: Job) -> list[str]:
-    """Every `host:port` that trainers wait for."""
+    """Every `host:port` on which pservers serve."""
     return [f"{each}:{port}" for each in hosts(job, "pservers") for port in pserver_ports(job)]
+
+
+def awaited(job: Job) -> list[str]:
+    """
+    Every `host:port` that trainers wait for; of `host:port|port` one port is enough.
+
+    The first pserver of fleet serves gloo's rendezvous and only then its own port: once all
+    trainers have come. To wait for that port alone would be to wait for ever.
+    """
+    found = pserver_addresses(job)
+    if job.spec.mode == "ps":
+        found[0] = f"{found[0]}|{GLOO_PORT}"
+    return found
 
 
 def output(job: Job) -> str | None:

@@ -121,12 +121,14 @@ def listens(process: Manifest, found: Addresses, ns: str) -> tuple[Address, ...]
     )
 
 
-def waits_for(process: Manifest, found: Addresses, ns: str) -> tuple[Address, ...]:
-    """What has to accept before *process* starts."""
+def waits_for(process: Manifest, found: Addresses, ns: str) -> tuple[tuple[Address, ...], ...]:
+    """What has to accept before *process* starts: one address of each."""
     pairs = (
         each.replace("$(NS)", ns).rsplit(":", 1) for each in process["spec"].get("waitsFor", ())
     )
-    return tuple(found.address(host, int(port)) for host, port in pairs)
+    return tuple(
+        tuple(found.address(host, int(port)) for port in ports.split("|")) for host, ports in pairs
+    )
 
 
 def own_port(

@@ -97,7 +97,7 @@ class Judge:
         """Whether somebody waits for what cannot come any more."""
         waiting = [each for each in self.replicas if each.state.step is Step.waiting]
         if waiting:
-            missing = {one for each in waiting for one in each.process.waits_for} - accepting
+            missing = {one for each in waiting for one in each.process.lacks(accepting)}
             return self._never_listens(missing, min(each.since for each in waiting))
         if not self.launch.meets:
             return None
@@ -115,12 +115,12 @@ class Judge:
             "they may wait for it",
         )
 
-    def _never_listens(self, missing: set[Address], since: float) -> Outcome | None:
+    def _never_listens(self, missing: set[tuple[Address, ...]], since: float) -> Outcome | None:
         for each in self.replicas:
-            own = missing.intersection(each.process.listens)
+            own = [one for one in missing if set(one) & set(each.process.listens)]
             if not own:
                 continue
-            host, port = min(own)
+            host, port = min(own)[0]
             if each.has_ended:
                 ending = (
                     f"ended with exit code {each.state.code} before it listened on {host}:{port}"
@@ -133,7 +133,7 @@ class Judge:
             culprit = Culprit(each.process.name, ending)
             return Outcome(Phase.failed, "a pserver did not come up", culprit)
         if missing and time.monotonic() - since > self.launch.rendezvous:
-            host, port = min(missing)
+            host, port = min(missing)[0]
             return Outcome(Phase.failed, f"nothing listens on {host}:{port}")
         return None
 

@@ -7,7 +7,10 @@ It is written to the run's own folder, so that the supervisor depends on no spec
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
 
 Address = tuple[str, int]
 
@@ -16,7 +19,8 @@ class Process(NamedTuple):
     """
     One replica, ready to start: paths are this machine's, addresses are its own.
 
-    `listens` must be free before the run; `waits_for` must accept before this process starts.
+    `listens` must be free before the run; of each of `waits_for` one address must accept before
+    this process starts.
     `memory` is a limit in bytes for the process with all its children, where it can be enforced.
     `secret` names the variables whose values nobody may write down.
     """
@@ -28,9 +32,13 @@ class Process(NamedTuple):
     env: dict[str, str]
     cwd: str
     listens: tuple[Address, ...] = ()
-    waits_for: tuple[Address, ...] = ()
+    waits_for: tuple[tuple[Address, ...], ...] = ()
     memory: int | None = None
     secret: tuple[str, ...] = ()
+
+    def lacks(self, accepting: AbstractSet[Address]) -> list[tuple[Address, ...]]:
+        """What this process still waits for, where *accepting* accept."""
+        return [each for each in self.waits_for if accepting.isdisjoint(each)]
 
 
 class Launch(NamedTuple):
@@ -69,8 +77,11 @@ def parse(text: str) -> Launch:
 
 
 def _process(data: dict[str, Any]) -> Process:
-    addresses = {
-        key: tuple((host, port) for host, port in data[key]) for key in ("listens", "waits_for")
-    }
     words = {key: tuple(data[key]) for key in ("argv", "secret")}
-    return Process(**{**data, **words, **addresses})
+    listens = _addresses(data["listens"])
+    waits_for = tuple(map(_addresses, data["waits_for"]))
+    return Process(**{**data, **words, "listens": listens, "waits_for": waits_for})
+
+
+def _addresses(pairs: list[Any]) -> tuple[Address, ...]:
+    return tuple((host, port) for host, port in pairs)

@@ -111,10 +111,10 @@ class Supervision:
 
     def _start_what_may(self) -> None:
         waiting = [each for each in self.replicas if each.state.step is Step.waiting]
-        missing = {one for each in waiting for one in each.process.waits_for} - self.accepting
-        self.accepting |= {each for each in missing if network.accepts(each)}
+        missing = {one for each in waiting for one in each.process.lacks(self.accepting)}
+        self.accepting |= {one for each in missing for one in each if network.accepts(one)}
         for each in waiting:
-            if self.asked is None and self.accepting.issuperset(each.process.waits_for):
+            if self.asked is None and not each.process.lacks(self.accepting):
                 self._close(each)
                 each.start(self.record, self.files)
                 assert each.pid is not None and each.output is not None  # noqa: PT018
@@ -122,9 +122,8 @@ class Supervision:
                 self.selector.register(each.output, selectors.EVENT_READ, each)
         for each in self.replicas:
             if each.runs and not each.state.ready:
-                ready = self.wanted.isdisjoint(each.process.listens) or self.accepting.issuperset(
-                    self.wanted.intersection(each.process.listens)
-                )
+                own = [one for one in self.wanted if set(one) & set(each.process.listens)]
+                ready = not any(self.accepting.isdisjoint(one) for one in own)
                 each.state = each.state._replace(ready=ready)
 
     def _turn(self, seconds: float) -> None:

@@ -159,7 +159,7 @@ def _process(replica: Replica, index: int) -> Values:
         "workdir": job.spec.workdir,
         "env": replica.env(),
         "ports": ports,
-        "waitsFor": contract.pserver_addresses(job) if waits else None,
+        "waitsFor": contract.awaited(job) if waits else None,
         "resources": resources(replica.role.resources)["requests"],
         "mounts": [*_mounts(job), *_identity(job, name, index)],
     }

@@ -196,7 +196,7 @@ class Replica:
             "wait-for-pservers",
             ["sh", "-c", f'exec "$({find})" -u -c "$1"', "wait", script("wait-for-pservers.py")],
         )
-        addresses = ",".join(contract.pserver_addresses(self.job))
+        addresses = ",".join(contract.awaited(self.job))
         step["env"] = [
             {"name": "NS", "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}},
             {"name": "PADDLESPEC_WAIT_FOR", "value": addresses},

@@ -267,7 +267,9 @@ def test_every_replica_has_an_address_of_its_own_and_the_ports_of_the_cluster(us
         own = found[f"a-pserver-{index}"]
         assert f"{own['POD_IP']}:{own['PADDLE_PORT']}" == listed[index]
     trainer = next(each for each in launch.processes if each.name == "a-trainer-1")
-    assert [f"{host}:{port}" for host, port in trainer.waits_for] == listed
+    assert [f"{host}:{port}" for (host, port), *_ in trainer.waits_for] == listed
+    gloo = found["a-trainer-0"]["PADDLE_GLOO_HTTP_ENDPOINT"]
+    assert [f"{host}:{port}" for each in trainer.waits_for for host, port in each[1:]] == [gloo]
     assert launch.meets
 
 
@@ -332,7 +334,7 @@ def test_where_there_is_one_address_replicas_are_told_apart_by_ports(user: User)
     assert len(set(everything)) == len(everything) == 3
     assert {host for host, _ in everything} == {"127.0.0.1"}
     waits = waits_for(by_name["a-trainer-0"], found, "default")
-    assert waits == (served[0][0], served[1][0])
+    assert waits == (tuple(served[0]), (served[1][0],))
     port = own_port({"PADDLE_PORT": "6174"}, by_name["a-pserver-1"], found, "default")
     assert port == str(served[1][0][1])
     pserver = "a-pserver-1.a-pserver.default.svc"

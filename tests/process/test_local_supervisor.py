@@ -89,11 +89,22 @@ def test_signals_are_told_in_words(here: Rehearsal) -> None:
     assert found.culprit.ending == "exit code 139 (segmentation fault)"
 
 
+def test_one_port_of_several_is_enough_to_begin(here: Rehearsal) -> None:
+    """The first pserver of fleet opens its own port only once all trainers have come."""
+    server, address = pserver(here, 0)
+    never = (address[0], free_port(address[0]))
+    waits = ((never, address),)
+    trainer = here.script("trainer-0", "echo met", waits_for=waits)
+    found = here.run(trainer, server._replace(listens=(never, address)))
+    assert found.phase is Phase.succeeded
+    assert here.log("trainer-0") == b"met\n"
+
+
 def test_trainers_wait_for_pservers_which_are_stopped_at_the_end(here: Rehearsal) -> None:
     first, address = pserver(here, 0, delay=0.5)
     second, other = pserver(here, 1)
     connect = f"import socket; socket.create_connection({address!r}); print('met')"
-    waits = (address, other)
+    waits = ((address,), (other,))
     trainer = here.script("trainer-0", "", argv=(sys.executable, "-c", connect), waits_for=waits)
     found = here.run(trainer, first, second)
     assert found.phase is Phase.succeeded
@@ -103,7 +114,7 @@ def test_trainers_wait_for_pservers_which_are_stopped_at_the_end(here: Rehearsal
 
 def test_a_trainer_that_ends_well_after_a_lost_pserver_has_failed(here: Rehearsal) -> None:
     own, address = pserver(here)
-    trainer = here.script("trainer-0", "sleep 1; exit 0", waits_for=(address,))
+    trainer = here.script("trainer-0", "sleep 1; exit 0", waits_for=((address,),))
     here.start(trainer, own, meets=True)
     here.running(2)
     [pid] = [each.pid for each in here.status.replicas if each.role == "pservers"]
@@ -119,7 +130,7 @@ def test_a_trainer_that_ends_well_after_a_lost_pserver_has_failed(here: Rehearsa
 def test_a_pserver_that_never_listens_ends_the_run(here: Rehearsal) -> None:
     address = ("127.0.9.1", free_port("127.0.9.1"))
     found = here.run(
-        here.script("trainer-0", "true", waits_for=(address,)),
+        here.script("trainer-0", "true", waits_for=((address,),)),
         here.script("pserver-0", "sleep 1000", listens=(address,)),
         rendezvous=1.0,
     )
@@ -131,7 +142,7 @@ def test_a_pserver_that_never_listens_ends_the_run(here: Rehearsal) -> None:
 def test_a_pserver_that_ends_before_it_listens_ends_the_run(here: Rehearsal) -> None:
     address = ("127.0.9.1", free_port("127.0.9.1"))
     found = here.run(
-        here.script("trainer-0", "true", waits_for=(address,)),
+        here.script("trainer-0", "true", waits_for=((address,),)),
         here.script("pserver-0", "exit 0", listens=(address,)),
     )
     assert found.culprit is not None

@@ -177,3 +177,18 @@ def test_trainers_wait_for_every_pserver() -> None:
             with socket.create_server(("127.0.0.1", ports[1])):
                 assert waiting.stdout.read() == f"{wanted[1]} is up\n"
     assert waiting.returncode == 0
+
+
+def test_one_port_of_several_is_enough() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_server(("", 0)) as closed:
+        open_port, other = server.getsockname()[1], closed.getsockname()[1]
+        closed.close()
+        done = subprocess.run(
+            [sys.executable, "-u", "-c", script("wait-for-pservers.py")],
+            env={"PADDLESPEC_WAIT_FOR": f"127.0.0.1:{other}|{open_port}"},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+    assert done.stdout == f"127.0.0.1:{other}|{open_port} is up\n"

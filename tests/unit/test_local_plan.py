@@ -115,6 +115,7 @@ def test_trainers_wait_for_every_pserver_and_only_the_first_is_the_gloo_server(
         for each in processes(manifests(tmp_path, SPEC, "target=local"))
     }
     waits = [f"a-pserver-{index}.a-pserver.$(NS).svc:6174" for index in range(2)]
+    waits[0] += "|6175"  # which opens first: fleet's first pserver serves once all have met
     assert found["a-trainer-1"]["waitsFor"] == waits
     assert "waitsFor" not in found["a-pserver-0"]
     assert found["a-pserver-0"]["ports"] == {"pserver": 6174, "gloo": 6175}
