@@ -29,7 +29,9 @@ def settled(history: History, live: Manifest | None) -> History:
     if live is None or (readiness.is_going(live) and not _knows(history, live)):
         if last is None or last.uid is None:
             return history
-        return history.end(last.uid, State.lost, now())
+        # What is to come was written down beside a run that was there: it made room.
+        made_room = history.latest is not last
+        return history.end(last.uid, State.replaced if made_room else State.lost, now())
     uid = live["metadata"]["uid"]
     if not _knows(history, live):
         history = _found(history, live)
