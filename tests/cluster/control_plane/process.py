@@ -30,6 +30,7 @@ class Server:
     name: str
     process: subprocess.Popen[bytes]
     log: Path
+    command: Sequence[str] = ()
 
     def check(self) -> None:
         """Raise if it has ended, because nothing that waits for it can succeed then."""
@@ -50,7 +51,7 @@ def launch(name: str, command: Sequence[str], folder: Path) -> Server:
     """
     log = folder / f"{name}.log"
     guarded = [sys.executable, "-I", "-S", str(GUARD), str(os.getpid()), *command]
-    with log.open("wb") as output:
+    with log.open("ab") as output:
         process = subprocess.Popen(
             guarded,
             stdin=subprocess.DEVNULL,
@@ -59,7 +60,7 @@ def launch(name: str, command: Sequence[str], folder: Path) -> Server:
             cwd=folder,
             start_new_session=True,
         )
-    return Server(name, process, log)
+    return Server(name, process, log, command)
 
 
 def stop(servers: Sequence[Server]) -> None:

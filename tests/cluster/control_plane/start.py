@@ -79,6 +79,7 @@ def bring_up(binaries: Path, folder: Path, servers: list[Server]) -> ControlPlan
         token_of("admin"),
         folder,
         str(binaries / "kubectl"),
+        restarts=partial(restart, servers, folder, f"{server}/readyz"),
     )
     wait_for(partial(healthy, f"{server}/readyz"), servers, "the API server")
     run("controller-manager", commands.controller_manager(binaries, folder, ports))
@@ -91,6 +92,14 @@ def bring_up(binaries: Path, folder: Path, servers: list[Server]) -> ControlPlan
         wait_for(partial(healthy, address), servers, address)
     wait_for(partial(nodes_ready, plane), servers, "ready nodes")
     return plane
+
+
+def restart(servers: list[Server], folder: Path, address: str, name: str) -> None:
+    """End one server, and start it again as it was."""
+    [number] = [number for number, each in enumerate(servers) if each.name == name]
+    stop([servers[number]])
+    servers[number] = launch(name, servers[number].command, folder)
+    wait_for(partial(healthy, address), servers, f"the API server after the end of {name}")
 
 
 def write_logs(folder: Path) -> None:

@@ -1,0 +1,435 @@
+"""
+A fault at every single request of every command, one after another: a second command converges.
+
+Each case is a job of its own. The first command meets its fault at request N; a plain apply
+follows, which may go on with what was begun but decide nothing new; then what was wanted is asked
+for again. At the end the cluster and the history say the same, and nothing is left over.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+from forked import Command, Ended, Shell, shell
+from interceptor import Fate, Proxy, Seen, proxied
+from user import LABELS, MARKED, PS, WORKLOAD, User, conditions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from control_plane import ControlPlane
+
+COLLECTIVE = """\
+apiVersion: paddlespec.io/v1
+kind: PaddleJob
+metadata: {name: NAME}
+spec:
+  mode: collective
+  image: registry.test/paddle:1
+  command: python -m paddle.distributed.launch train.py
+  env: {PASSWORD: canary-hunter2}
+  trainers: {replicas: 2, resources: {cpu: 1, memory: 1Gi}}
+  volumes: [{name: out, mountPath: /out, claim: {size: 1Gi}}]
+"""
+OTHER = ("-u", "image=registry.test/paddle:2")
+AT_ONCE = 12
+TTL_SECONDS = 1
+# More than one command needs, should it have to poll a little longer.
+MOST_REQUESTS = 60
+
+
+class Scenario(NamedTuple):
+    """
+    A command and what becomes of its job.
+
+    `before`: what the job has become by then. `plain`: what an apply without consent is given.
+    """
+
+    command: tuple[str, ...]
+    ends: tuple[str, ...]
+    before: str | None = None
+    plain: tuple[str, ...] = ()
+    spec: str = COLLECTIVE
+
+
+SCENARIOS = {
+    "create": Scenario(("apply", "SPEC"), ("running",), spec=PS),
+    "change": Scenario(
+        ("apply", "SPEC", "-u", "policy.timeout=3h"),
+        ("running",),
+        "running",
+        ("-u", "policy.timeout=3h"),
+    ),
+    "replace-finished": Scenario(
+        ("apply", "SPEC", *OTHER), ("succeeded", "running"), "complete", OTHER
+    ),
+    "replace-running": Scenario(
+        ("apply", "SPEC", *OTHER, "--replace"),
+        ("replaced", "running"),
+        "running",
+        OTHER,
+    ),
+    "rerun": Scenario(("apply", "SPEC", "--rerun"), ("succeeded", "running"), "complete"),
+    "kill": Scenario(("kill", "NAME"), ("killed",), "running"),
+    "delete": Scenario(("delete", "NAME", "--ignore-not-found"), (), "running"),
+}
+
+# What passes is lived through; the rest ends the command.
+PASSING = {
+    "dropped": Fate(forward=False, answer=False),
+    "answer-lost": Fate(answer=False),
+    "failed": Fate(forward=False, status=500),
+    "overloaded": Fate(forward=False, status=429, retry_after="1"),
+    "delayed": Fate(seconds=0.5),
+    "late": Fate(late=True),
+}
+SIGNALS = {
+    "killed-before": (signal.SIGKILL, Fate(forward=False, answer=False)),
+    "killed-after": (signal.SIGKILL, Fate(answer=False)),
+    "interrupted": (signal.SIGINT, Fate()),
+    "terminated": (signal.SIGTERM, Fate(forward=False, answer=False)),
+}
+FAULTS = (*PASSING, "conflict", *SIGNALS)
+
+
+# To a client these are the same: nothing was done, and the next attempt does it.
+ALIKE = ("dropped", "failed", "overloaded", "delayed")
+
+
+def chosen(point: int) -> list[str]:
+    """The faults that request *point* meets: those that are alike take turns, unless told."""
+    told = os.environ.get("PADDLESPEC_FAULTS", "")
+    if told:
+        return list(FAULTS) if told == "all" else told.split(",")
+    turn = ALIKE[point % len(ALIKE)]
+    return [each for each in FAULTS if each not in ALIKE or each == turn]
+
+
+class Case(NamedTuple):
+    """One job, and the request of its command that meets the fault."""
+
+    name: str
+    point: int
+    fault: str
+
+
+class Outcome(NamedTuple):
+    """What a case came to; where the command had no such request, it is no case."""
+
+    case: Case
+    happened: bool
+    fault: str | None = None
+
+
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
+    with shell(tmp_path_factory.mktemp("shell")) as found:
+        yield found
+
+
+@pytest.fixture
+def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
+    return User.admin(control_plane, namespace, tmp_path)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_a_second_command_converges(
+    user: User, commands: Shell, scenario: str, record_faults: Callable[[int, int], None]
+) -> None:
+    with proxied(user.plane) as proxy:
+        trial = Trial(user, commands, proxy, SCENARIOS[scenario])
+        outcomes = trial.all()
+    tried = [each for each in outcomes if each.happened]
+    failed = [f"{each.case}: {each.fault}" for each in tried if each.fault]
+    record_faults(len(tried), len(tried) - len(failed))
+    assert len(tried) > 5 * len(chosen(1))
+    assert not failed, "\n".join(failed)
+
+
+class Trial:
+    """All cases of one scenario."""
+
+    def __init__(self, user: User, commands: Shell, proxy: Proxy, scenario: Scenario) -> None:
+        self.user, self.commands, self.proxy, self.scenario = user, commands, proxy, scenario
+        self.environment = {**user.environment, "PADDLESPEC_LOCK_SECONDS": str(TTL_SECONDS)}
+        self.folders = {run_for: self._templates(run_for) for run_for in ("0s", "1h")}
+
+    def all(self) -> list[Outcome]:
+        """Walk all points with all faults; how many points there are, a trouble-free run says."""
+        self._prepare(["count"])
+        count = self._count("count")
+        cases = [
+            Case(f"{fault}-{point}", point, fault)
+            for point in range(1, count + 1)
+            for fault in chosen(point)
+        ]
+        self._prepare([each.name for each in cases])
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            first = list(pool.map(self._meet, cases))
+        left = self._seen()
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            second = list(pool.map(self._go_on, cases, [left] * len(cases)))
+        final = self._settled()
+        return [
+            Outcome(case, happened, told or again or self._judge(case, left, final))
+            for case, (happened, told), again in zip(cases, first, second, strict=True)
+        ]
+
+    def _prepare(self, names: list[str]) -> None:
+        specs = [
+            self.user.write(self.scenario.spec.replace("NAME", each), f"{each}.yaml")
+            for each in names
+        ]
+        before = self.scenario.before
+        if before is None:
+            return
+        run_for = "0s" if before == "complete" else "1h"
+        with ThreadPoolExecutor(4) as pool:
+            shares = [specs[i::4] for i in range(min(4, len(specs)))]
+            for ended in pool.map(
+                lambda share: self._run("apply", *share, run_for=run_for), shares
+            ):
+                assert ended.code == 0, ended.err
+
+        def is_there() -> bool:
+            if before == "complete":
+                done = [each for each in self.user.all("jobs") if "Complete" in conditions(each)]
+            else:
+                done = [each for each in self.user.all("jobs") if each["status"].get("ready") == 2]
+            wanted = {f"{each}-trainer" for each in names}
+            return wanted <= {each["metadata"]["name"] for each in done}
+
+        self.user.plane.eventually(is_there, within=120)
+
+    def _count(self, name: str) -> int:
+        """The requests of the command when nothing is in its way."""
+        route, kubeconfig = self.proxy.route(self.user.folder, self.user.namespace, _let_pass)
+        ended = self._run(*self._command(name), kubeconfig=kubeconfig)
+        assert ended.code == 0, ended.err
+        return min(route.count, MOST_REQUESTS)
+
+    def _meet(self, case: Case) -> tuple[bool, str | None]:
+        """Let the command meet its fault; whether it did, and what is wrong with how it ended."""
+        command: list[Command] = []
+        started = threading.Event()
+        met = threading.Event()
+
+        def decide(seen: Seen) -> Fate:
+            if seen.number != case.point:
+                return Fate()
+            met.set()
+            if case.fault in SIGNALS:
+                number, fate = SIGNALS[case.fault]
+                assert started.wait(10)
+                command[0].send(number)
+                return fate
+            if case.fault == "conflict":
+                return Fate(forward=False, status=409)
+            return PASSING[case.fault]
+
+        route, kubeconfig = self.proxy.route(self.user.folder, self.user.namespace, decide)
+        command.append(self._start(*self._command(case.name), kubeconfig=kubeconfig))
+        started.set()
+        ended = command[0].wait()
+        self.proxy.deliver(route)
+        return met.is_set(), _wrong(case, ended) if met.is_set() else None
+
+    def _go_on(self, case: Case, left: There) -> str | None:
+        """What a person does next; what is wrong with it."""
+        scenario = self.scenario
+        spec = str(self.user.folder / f"{case.name}.yaml")
+        lock = left.get("leases", case.name)
+        if lock is not None and not case.fault.startswith(("killed", "late")):
+            return f"a lock is left: {lock['spec']}"
+        plain = None
+        if scenario.command[0] != "delete":
+            plain = self._run("apply", spec, *scenario.plain)
+        if plain is not None and plain.code != 0:
+            refused = "its spec has changed, so that it has to be replaced" in plain.err
+            owner = left.get("jobs", case.name)
+            runs = owner is not None and "deletionTimestamp" not in owner["metadata"]
+            if not (refused and runs and "--replace" in scenario.command):
+                return f"a plain apply ended with {plain.code}: {plain.err}"
+        if plain is not None:
+            told = self._undisturbed(case, left)
+            if told:
+                return told
+        if len(scenario.ends) > 1 and not self._is_new(case):
+            again = self._run(*self._command(case.name))
+            if again.code != 0:
+                return f"the second one ended with {again.code}: {again.err}"
+        if scenario.command[0] in ("kill", "delete"):
+            again = self._run(*self._command(case.name))
+            if again.code != 0 and "nothing is left" not in again.err:
+                return f"the second one ended with {again.code}: {again.err}"
+        return None
+
+    def _undisturbed(self, case: Case, left: There) -> str | None:
+        """No run that is there is ended, and no killed one is revived, by a plain apply."""
+        owner = left.get("jobs", case.name)
+        if owner is None or "deletionTimestamp" in owner["metadata"]:
+            return None
+        if owner["spec"]["suspend"] or self.scenario.before == "complete":
+            return None
+        killed = any(each["state"] == "killed" for each in left.history(case.name))
+        now = self.user.get_or_none("jobs", f"{case.name}-trainer")
+        if killed:
+            return None
+        if now is None or now["metadata"]["uid"] != owner["metadata"]["uid"]:
+            return "a plain apply ended a running job"
+        return None
+
+    def _is_new(self, case: Case) -> bool:
+        """Whether the new run is there."""
+        runs = self.user.history(case.name)
+        return len([each for each in runs if "uid" in each]) == len(self.scenario.ends)
+
+    def _judge(self, case: Case, left: There, final: There) -> str | None:
+        """What is wrong with what is there at the end."""
+        runs = final.history(case.name)
+        states = [each["state"] for each in runs]
+        if [each["run"] for each in runs] != list(range(1, len(self.scenario.ends) + 1)):
+            return f"the runs are {runs}"
+        if states != list(self.scenario.ends):
+            return f"the runs ended {states}"
+        if final.get("leases", case.name) is not None:
+            return "a lock is left at the end"
+        before = left.get("jobs", case.name)
+        ran = before is not None and runs and not before["spec"]["suspend"]
+        if (
+            before is not None
+            and ran
+            and before["metadata"]["uid"] not in [each["uid"] for each in runs]
+        ):
+            return f"a run was lost: {runs}"
+        return self._objects(case, runs, final)
+
+    def _objects(self, case: Case, runs: list[dict[str, Any]], final: There) -> str | None:
+        kinds = ("jobs", "services", "pods")
+        found = {kind: final.of(kind, case.name) for kind in kinds}
+        if not runs or runs[-1]["state"] != "running":
+            left = {kind: len(each) for kind, each in found.items() if each}
+            claims = final.of("persistentvolumeclaims", case.name)
+            if left or (claims and not runs):
+                return f"left over: {left}, {len(claims)} claims"
+            return None
+        roles = 2 if self.scenario.spec is PS else 1
+        owner = final.get("jobs", case.name)
+        if owner is None or owner["metadata"]["uid"] != runs[-1]["uid"]:
+            return "the run that is recorded is not the one that is there"
+        if (len(found["jobs"]), len(found["pods"])) != (roles, 2 * roles):
+            return f"{len(found['jobs'])} jobs, {len(found['pods'])} pods"
+        if any(each["spec"]["suspend"] for each in found["jobs"]):
+            return "a job is suspended"
+        if len(found["services"]) != roles:
+            return f"{len(found['services'])} services"
+        uids = {each["metadata"]["uid"] for each in found["jobs"]}
+        for each in (*found["services"], *found["jobs"], *found["pods"]):
+            owners = {one["uid"] for one in each["metadata"].get("ownerReferences", ())}
+            if each is not owner and not (owners and owners <= uids):
+                return f"an orphan: {each['metadata']['name']}"
+        return None
+
+    def _settled(self) -> There:
+        """What is there once the controllers have caught up."""
+        seen: list[There] = []
+
+        def quiet() -> bool:
+            seen.append(self._seen())
+            pods = seen[-1].items["pods"]
+            moving = [each for each in pods if "deletionTimestamp" in each["metadata"]]
+            runs = [each for each in seen[-1].items["jobs"] if not each["spec"].get("suspend")]
+            missing = sum(each["spec"]["completions"] for each in runs) - len(pods)
+            return not moving and not missing
+
+        with suppress(AssertionError):
+            self.user.plane.eventually(quiet, within=30)
+        return seen[-1]
+
+    def _seen(self) -> There:
+        kinds = ("jobs", "services", "pods", "configmaps", "leases", "persistentvolumeclaims")
+        return There({kind: self.user.all(kind) for kind in kinds})
+
+    def _command(self, name: str) -> list[str]:
+        spec = str(self.user.folder / f"{name}.yaml")
+        words = {"SPEC": spec, "NAME": name}
+        return [words.get(each, each) for each in self.scenario.command]
+
+    def _run(self, *arguments: str, kubeconfig: Path | None = None, run_for: str = "1h") -> Ended:
+        return self._start(*arguments, kubeconfig=kubeconfig, run_for=run_for).wait()
+
+    def _start(
+        self, *arguments: str, kubeconfig: Path | None = None, run_for: str = "1h"
+    ) -> Command:
+        if arguments[0] == "apply":
+            arguments = (*arguments, "--templates", str(self.folders[run_for]))
+        environment = dict(self.environment)
+        if kubeconfig is not None:
+            environment["KUBECONFIG"] = str(kubeconfig)
+        return self.commands.start(*arguments, folder=self.user.folder, environment=environment)
+
+    def _templates(self, run_for: str) -> Path:
+        text = WORKLOAD.read_text(encoding="utf-8")
+        assert LABELS in text
+        marks = {"paddlespec.io/test-run-for": run_for}
+        folder = self.user.folder / f"templates-{run_for}"
+        (folder / "kubernetes").mkdir(parents=True)
+        (folder / "kubernetes" / WORKLOAD.name).write_text(
+            text.replace(LABELS, MARKED.replace("MARKS", repr(marks))), encoding="utf-8"
+        )
+        return folder
+
+
+class There:
+    """Everything in a namespace at one moment."""
+
+    def __init__(self, items: dict[str, list[dict[str, Any]]]) -> None:
+        self.items = items
+
+    def get(self, kind: str, job: str) -> dict[str, Any] | None:
+        """The trainers' Job, the lock or the inventory of a job."""
+        name = f"{job}-trainer" if kind == "jobs" else f"{job}.paddlespec"
+        found = (each for each in self.items[kind] if each["metadata"]["name"] == name)
+        return next(found, None)
+
+    def of(self, kind: str, job: str) -> list[dict[str, Any]]:
+        return [
+            each
+            for each in self.items[kind]
+            if each["metadata"].get("labels", {}).get("paddlespec.io/job") == job
+        ]
+
+    def history(self, job: str) -> list[dict[str, Any]]:
+        inventory = self.get("configmaps", job)
+        runs: list[dict[str, Any]] = json.loads(inventory["data"]["runs.json"]) if inventory else []
+        return runs
+
+
+def _let_pass(seen: Seen) -> Fate:
+    return Fate()
+
+
+def _wrong(case: Case, ended: Ended) -> str | None:
+    """What is wrong with the end of a command that met a fault."""
+    if "Traceback" in ended.err or "internal error" in ended.err:
+        return ended.err
+    if "canary" in ended.out + ended.err:
+        return "a secret is shown"
+    expected = {
+        "conflict": (0, 3),
+        "killed-before": (-signal.SIGKILL,),
+        "killed-after": (-signal.SIGKILL,),
+        "interrupted": (130,),
+        "terminated": (143,),
+    }.get(case.fault, (0,))
+    if ended.code not in expected:
+        return f"ended with {ended.code}: {ended.err}"
+    return None
