@@ -40,6 +40,14 @@ class NotFound(OperationFailed):
     """No job of that name is there."""
 
 
+class Interrupted(BaseException):
+    """
+    A person, or the system, wants this command to end.
+
+    Threads are not told of signals: at their next request they learn it so.
+    """
+
+
 class Mode(str, Enum):
     """How far an apply goes."""
 
@@ -108,13 +116,15 @@ class Run(NamedTuple):
     """
     A job as it was applied; `uid` tells this run from another one of the same name.
 
-    `ended`: how it ended, where nothing of it is left to look at.
+    `ended`: how it ended, where nothing of it is left to look at. `sent`: what was sent of it, or
+    would be, where that is more than what is rendered.
     """
 
     work: Work
     namespace: str
     uid: str | None
     ended: State | None = None
+    sent: tuple[Manifest, ...] = ()
 
 
 class Event(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,9 +13,9 @@ from paddlespec.cli import options
 from paddlespec.cli.exits import Exit, Stop, worst
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from paddlespec.backend import Consent
+    from paddlespec.backend import Consent, OperationFailed, Work
     from paddlespec.cli.places import Engines
     from paddlespec.diff import Comparison
     from paddlespec.pipeline import Built, Choices, Loaded
@@ -101,7 +102,7 @@ def diff(
     else:
         with Engines(kubeconfig, context, namespace, deadline) as engines:
             asked = Consent(replace=replace, rerun=rerun, prune=prune is not False)
-            comparisons = list(_with_cluster(built, engines, asked, codes))
+            comparisons = _with_cluster(built, engines, asked, codes)
             comparisons += gone.compare(where, engines, datacenter, codes)
     if comparisons or not codes:
         _report(form, comparisons, [*jobs, *jobs_before], no_color=no_color)
@@ -134,26 +135,55 @@ def _code(comparison: Comparison) -> int:
 
 def _with_cluster(
     built: Sequence[Built], engines: Engines, asked: Consent, codes: list[int]
-) -> Iterator[Comparison]:
+) -> list[Comparison]:
     """Each job against the cluster; one that fails does not stop the others."""
     from paddlespec.backend import OperationFailed
     from paddlespec.cli.build import work_of
     from paddlespec.cli.places import LOCAL
-    from paddlespec.cli.tell import failed
+    from paddlespec.cli.running import at_once
+    from paddlespec.cli.tell import failed, told
+    from paddlespec.cli.together import together
     from paddlespec.diff import Comparison
 
-    for each in built:
+    found: list[Comparison] = []
+    works = [work_of(each) for each in built]
+
+    def compare(index: int, _: object) -> Comparison:
+        each = built[index]
         metadata = each.loaded.job.metadata
-        try:
-            engine = engines.of(each.loaded)
-            consent = asked._replace(policy=each.loaded.job.spec.policy.when_changed)
-            found = engine.compare(work_of(each), consent)
-        except OperationFailed as error:
-            codes.append(failed(metadata.name, error))
-            continue
+        engine = engines.of(each.loaded)
+        consent = asked._replace(policy=each.loaded.job.spec.policy.when_changed)
+        compared = engine.compare(works[index], consent)
         place = metadata.namespace or engine.namespace
         where = "this machine" if each.loaded.target == LOCAL else "the cluster"
-        yield Comparison(metadata.name, place, where, *found)
+        return Comparison(metadata.name, place, where, *compared)
+
+    def became(index: int, outcome: Comparison | OperationFailed) -> None:
+        if isinstance(outcome, OperationFailed):
+            codes.append(failed(works[index].name, outcome))
+        else:
+            found.append(outcome)
+
+    many = at_once(built)
+    if len(built) > 1 and many > 1:
+        _survey(built, works, engines)
+    together(range(len(built)), many, compare, engines, told, became)
+    return found
+
+
+def _survey(built: Sequence[Built], works: Sequence[Work], engines: Engines) -> None:
+    """Look at all jobs of each cluster at once; what fails here is told of each job later."""
+    from paddlespec.backend import OperationFailed
+    from paddlespec.cluster.engine import Engine
+
+    shares: dict[Engine, list[Work]] = {}
+    for each, work in zip(built, works):
+        with suppress(OperationFailed):
+            engine = engines.of(each.loaded)
+            if isinstance(engine, Engine):
+                shares.setdefault(engine, []).append(work)
+    for engine, own in shares.items():
+        engine.survey(own)
 
 
 def _offline(

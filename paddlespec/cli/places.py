@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import threading
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -40,6 +41,9 @@ class Engines:
         self.kubeconfig, self.context, self.namespace = kubeconfig, context, namespace
         self.deadline, self.here, self.force_unlock = deadline, here, force_unlock
         self._open: dict[tuple[str | None, str | None, str], Engine] = {}
+        self._clusters: list[ClusterEngine] = []
+        self._opening = threading.Lock()
+        self._jobs = 1
 
     def __enter__(self) -> Engines:
         # State in the cluster is consistent at every moment: all that is left to do at the end
@@ -50,6 +54,17 @@ class Engines:
     def __exit__(self, *_: object) -> None:
         for each in self._open.values():
             each.close()
+
+    def share(self, jobs: int) -> None:
+        """From now on this many jobs at the same time send requests."""
+        self._jobs = jobs
+        for each in self._clusters:
+            each.share(jobs)
+
+    def cancel(self) -> None:
+        """Let every job end at its next request."""
+        for each in self._clusters:
+            each.cancel()
 
     def of(self, loaded: Loaded) -> Engine:
         """The engine that runs a job: this machine, or the cluster of its datacenter."""
@@ -68,12 +83,17 @@ class Engines:
         from paddlespec.cluster.engine import open_engine
 
         key = (None if self.context else preferred, namespace, "")
-        if key not in self._open:
-            engine = open_engine(self.kubeconfig, self.context, self.namespace or namespace, key[0])
-            engine.until(self.deadline)
-            engine.force_unlock = self.force_unlock
-            self._open[key] = engine
-        return self._open[key]
+        with self._opening:
+            if key not in self._open:
+                engine = open_engine(
+                    self.kubeconfig, self.context, self.namespace or namespace, key[0]
+                )
+                engine.until(self.deadline)
+                engine.share(self._jobs)
+                engine.force_unlock = self.force_unlock
+                self._open[key] = engine
+                self._clusters.append(engine)
+            return self._open[key]
 
     def local(self, namespace: str | None, loaded: Loaded | None = None) -> Engine:
         """The engine of this machine; a datacenter may say where its mounts are here."""

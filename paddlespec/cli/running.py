@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import sys
+from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from paddlespec.cli.tell import Lines, failed, noted, told
+from paddlespec.cli.together import together
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from paddlespec.backend import Consent, Mode, Run, Until
+    from paddlespec.backend import Consent, Event, Mode, OperationFailed, Run, Until
     from paddlespec.cli.places import Engine, Engines
     from paddlespec.pipeline import Built
     from paddlespec.plan import JobPlan
 
 _POLL_SECONDS = 1.0
+_AT_ONCE = 8
 
 
 class Waiting(NamedTuple):
@@ -40,25 +43,40 @@ def apply_all(
     from paddlespec.backend import Mode, OperationFailed
     from paddlespec.cli.build import recorded, work_of
 
-    runs, codes = [], []
-    for each in built:
+    preparing = Lock()
+    runs: list[Waiting] = []
+    codes: list[int] = []
+
+    def apply(each: Built, tell: Callable[[Event], None]) -> Waiting:
+        engine = engines.of(each.loaded)
         name = each.loaded.job.metadata.name
-        try:
-            engine = engines.of(each.loaded)
-            telling = noted if mode is Mode.client else told
-            policy = each.loaded.job.spec.policy.when_changed
-            consent = asked._replace(policy=policy, approved=approved.get(name))
+        policy = each.loaded.job.spec.policy.when_changed
+        consent = asked._replace(policy=policy, approved=approved.get(name))
+        with preparing:
             work = recorded(work_of(each), each.loaded)
-            run = engine.apply(work, mode, telling, consent)
-        except OperationFailed as error:
-            codes.append(failed(name, error))
-            continue
-        runs.append(Waiting(name, engine, run))
+        return Waiting(name, engine, engine.apply(work, mode, tell, consent))
+
+    def became(each: Built, outcome: Waiting | OperationFailed) -> None:
+        if isinstance(outcome, OperationFailed):
+            codes.append(failed(each.loaded.job.metadata.name, outcome))
+            return
+        runs.append(outcome)
         if mode is Mode.client:
             from paddlespec.emit import dump_all
 
-            sys.stdout.write(dump_all(engine.sent))
+            run = outcome.run
+            sys.stdout.write(dump_all(run.sent or run.work.manifests))
+
+    telling = noted if mode is Mode.client else told
+    together(built, at_once(built), apply, engines, telling, became)
     return runs, codes
+
+
+def at_once(built: Sequence[Built]) -> int:
+    """How many jobs may be worked on at the same time; rehearsals come one after the other."""
+    from paddlespec.cli.places import LOCAL
+
+    return 1 if any(each.loaded.target == LOCAL for each in built) else _AT_ONCE
 
 
 def wait_for_all(runs: list[Waiting], until: Until, *, quiet: bool) -> list[int]:

@@ -8,22 +8,30 @@ discovery of everything are not used.
 from __future__ import annotations
 
 import json
-import socket
+import threading
 import time
+from contextlib import contextmanager
+from copy import copy
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, urlencode
 
 import urllib3
 from kubernetes.client.api_client import ApiClient
 
 from paddlespec import __version__
-from paddlespec.backend import OperationFailed, TimeRanOut
+from paddlespec.backend import Interrupted, OperationFailed, TimeRanOut
+from paddlespec.cluster.discovery import Discovery, cache_folder
 from paddlespec.cluster.kinds import Resource, group_path, known
 from paddlespec.cluster.refusal import Refusal, Refused, Request, refusal
+from paddlespec.cluster.unreachable import unreachable
+from paddlespec.crew import Crew
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
     from paddlespec.cluster.connection import Connection
+    from paddlespec.cluster.survey import Survey
     from paddlespec.manifest import Identity, Manifest
 
 MANAGER = "paddlespec"
@@ -33,20 +41,37 @@ _PAUSES = (0.1, 0.3, 1.0, 2.0, 4.0)
 # An address that never answered is more likely wrong than down.
 _PAUSES_AT_FIRST = _PAUSES[:2]
 _LONGEST_RETRY_AFTER = 30.0
+# Requests of one job, or jobs, that are under way at the same time.
+AT_ONCE = 8
+# Names of a kind that are worth to be asked for at once.
+_MANY = 2000
 
 Query = dict[str, str]
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 class Client:
-    """One connection; close it at the end."""
+    """
+    Connections to one server, for any number of threads; close them at the end.
+
+    `at_once`: how many requests of one job may be under way, where their order does not matter.
+    """
 
     def __init__(self, connection: Connection) -> None:
         self.namespace = connection.namespace
         self.deadline: float | None = None
+        self.at_once = AT_ONCE
         self._has_answered = False
         self._configuration = connection.configuration
+        # Jobs have requests of their own under way, and locks that they renew.
+        self._configuration.connection_pool_maxsize = 4 * AT_ONCE
         self._api = ApiClient(connection.configuration)
-        self._resources: dict[tuple[str, str], Resource] = {}
+        self._discovery = Discovery(self.host, self._listed, cache_folder())
+        self.survey: Survey | None = None
+        self._cancelled = threading.Event()
+        self._own = threading.local()
+        self._renewal = threading.Lock()
         if not connection.configuration.verify_ssl:
             # The kubeconfig says so; a warning with every request tells nothing new.
             urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
@@ -60,8 +85,40 @@ class Client:
         """The address of the API server."""
         return str(self._configuration.host)
 
+    def cancel(self) -> None:
+        """From now on every request, and every pause, of any thread raises `Interrupted`."""
+        self._cancelled.set()
+
+    @contextmanager
+    def tidying(self) -> Iterator[None]:
+        """Requests of this thread that have to be sent all the same, such as to give back a lock."""
+        before = getattr(self._own, "tidies", False)
+        self._own.tidies = True
+        try:
+            yield
+        finally:
+            self._own.tidies = before
+
+    def each(self, work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+        """
+        What *work* makes of each of *items*, in their order, side by side where that is allowed.
+
+        The first failure in that order is raised; nothing more is begun then.
+        """
+        listed = list(items)
+        if self.at_once == 1 or len(listed) < 2:
+            return [work(each) for each in listed]
+        crew = Crew(work, listed, self.at_once)
+        try:
+            return list(crew.results())
+        finally:
+            crew.dismiss()
+
     def get(self, identity: Identity) -> Manifest | None:
         """The live object, if there is one."""
+        known = self.survey.get(identity) if self.survey else None
+        if known is not None:
+            return known.live
         resource = self._resource(identity.api_version, identity.kind)
         request = Request("get", resource.plural, resource.kind, identity.namespace, identity.name)
         try:
@@ -75,6 +132,10 @@ class Client:
         self, api_version: str, kind: str, namespace: str, selector: str = "", fields: str = ""
     ) -> list[Manifest]:
         """The live objects of a kind that match."""
+        if self.survey is not None:
+            known = self.survey.find((api_version, kind), namespace, selector, fields)
+            if known is not None:
+                return known
         resource = self._resource(api_version, kind)
         request = Request("list", resource.plural, resource.kind, namespace)
         query = {"labelSelector": selector, "fieldSelector": fields}
@@ -88,6 +149,26 @@ class Client:
         return [
             {"apiVersion": api_version, "kind": kind, **each} for each in answer.get("items") or ()
         ]
+
+    def names(self, api_version: str, kind: str, namespace: str) -> set[str] | None:
+        """The names of all objects of a kind, whosever they are; nothing where they are many."""
+        resource = self._resource(api_version, kind)
+        answer = self._json(
+            Request("list", resource.plural, resource.kind, namespace),
+            "GET",
+            resource.path(quote(namespace, safe="")),
+            {"limit": str(_MANY)},
+            accept="application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+        )
+        if (answer.get("metadata") or {}).get("continue"):
+            return None
+        return {each["metadata"]["name"] for each in answer.get("items") or ()}
+
+    def surveyed(self, survey: Survey) -> Client:
+        """The same connections with what a survey found: to look, and not to write."""
+        found = copy(self)
+        found.survey = survey
+        return found
 
     def apply(
         self,
@@ -182,7 +263,7 @@ class Client:
 
     def serves(self, api_version: str, kind: str) -> bool:
         """Whether the cluster knows a kind that is not Kubernetes' own."""
-        return self._discover(api_version, kind) is not None
+        return self._discovery.served(api_version, kind) is not None
 
     def preferred(self, group: str) -> str | None:
         """The version of a group that the cluster prefers; nothing where it has no such group."""
@@ -199,36 +280,31 @@ class Client:
 
     def pause(self, seconds: float) -> None:
         """Wait a moment, but not beyond the deadline."""
-        if self.deadline is None:
-            time.sleep(seconds)
-            return
-        left = self.deadline - time.monotonic()
-        time.sleep(max(0.0, min(seconds, left)))
-        if left <= seconds:
+        left = seconds if self.deadline is None else self.deadline - time.monotonic()
+        if getattr(self._own, "tidies", False):
+            time.sleep(max(0.0, min(seconds, left)))
+        elif self._cancelled.wait(max(0.0, min(seconds, left))):
+            raise Interrupted
+        if self.deadline is not None and left <= seconds:
             raise TimeRanOut("time ran out")
 
     def _resource(self, api_version: str, kind: str) -> Resource:
-        key = (api_version, kind)
-        if key not in self._resources:
-            found = known(api_version, kind) or self._discover(api_version, kind)
-            if found is None:
-                raise Refused(refusal(Request("get", kind, kind), 404, b""))
-            self._resources[key] = found
-        return self._resources[key]
+        found = known(api_version, kind) or self._discovery.resource(api_version, kind)
+        if found is None:
+            raise Refused(refusal(Request("get", kind, kind), 404, b""))
+        return found
 
-    def _discover(self, api_version: str, kind: str) -> Resource | None:
-        """The resource of *kind*, asked of its own group version and of no other."""
-        request = Request("get", api_version, kind)
+    def _listed(self, api_version: str) -> list[Any] | None:
+        """The resources of a group version; nothing where the cluster has none."""
         try:
-            answer = self._json(request, "GET", group_path(api_version))
+            answer = self._json(
+                Request("get", api_version, api_version), "GET", group_path(api_version)
+            )
         except Refused as error:
             if error.refusal.status == 404:
                 return None
             raise
-        for each in answer.get("resources") or ():
-            if each["kind"] == kind and "/" not in each["name"]:
-                return Resource(api_version, kind, each["name"], bool(each["namespaced"]))
-        return None
+        return list(answer.get("resources") or ())
 
     def _path(self, resource: Resource, identity: Identity) -> str:
         namespace = quote(identity.namespace or self.namespace, safe="")
@@ -242,8 +318,9 @@ class Client:
         query: Query | None = None,
         body: object = None,
         content_type: str = "application/json",
+        accept: str = "application/json",
     ) -> dict[str, Any]:
-        content = self._send(request, method, path, query, body, content_type)
+        content = self._send(request, method, path, query, body, content_type, accept)
         try:
             found = json.loads(content)
         except ValueError:
@@ -264,21 +341,24 @@ class Client:
         query: Query | None = None,
         body: object = None,
         content_type: str = "application/json",
+        accept: str = "application/json",
     ) -> bytes:
         """Send until there is an answer that stays; every request of ours may be repeated."""
         url = f"{self.host}{path}{'?' + urlencode(query) if query else ''}"
-        headers = {"Accept": "application/json", "User-Agent": f"paddlespec/{__version__}"}
+        headers = {"Accept": accept, "User-Agent": f"paddlespec/{__version__}"}
         content = None
         if body is not None:
             content = json.dumps(body, ensure_ascii=False).encode()
             headers["Content-Type"] = content_type
         for attempt in count():
+            if self._cancelled.is_set() and not getattr(self._own, "tidies", False):
+                raise Interrupted
             trouble: OperationFailed
             after = None
             try:
                 status, answer, after = self._once(method, url, headers, content)
             except urllib3.exceptions.HTTPError as error:
-                trouble = self._unreachable(error)
+                trouble = unreachable(self.host, error)
                 passes = not isinstance(error, urllib3.exceptions.SSLError)
             else:
                 self._has_answered = True
@@ -319,31 +399,6 @@ class Client:
 
     def _credentials(self) -> dict[str, str]:
         """The header that says who asks; a token that ages is renewed on the way."""
-        found = self._configuration.auth_settings().get("BearerToken")
+        with self._renewal:
+            found = self._configuration.auth_settings().get("BearerToken")
         return {"Authorization": found["value"]} if found and found["value"] else {}
-
-    def _unreachable(self, error: urllib3.exceptions.HTTPError) -> OperationFailed:
-        """The trouble of a connection in one line; the library's own text spans objects."""
-        hint = "is it the right context, and is its network (or VPN) up?"
-        cause = error.__cause__ or error.__context__ or error
-        if isinstance(error, urllib3.exceptions.ProxyError):
-            return OperationFailed(
-                f"cannot reach {self.host} through the proxy",
-                "see proxy-url of the kubeconfig, HTTPS_PROXY and NO_PROXY",
-            )
-        if isinstance(error, urllib3.exceptions.SSLError):
-            return OperationFailed(
-                f"cannot trust {self.host}: its certificate is not the one that the kubeconfig "
-                "expects",
-                "see certificate-authority of the kubeconfig",
-            )
-        if isinstance(cause, socket.gaierror):
-            return OperationFailed(f"cannot reach {self.host}: its name is not known", hint)
-        if isinstance(error, urllib3.exceptions.TimeoutError) and not isinstance(
-            error, urllib3.exceptions.NewConnectionError
-        ):
-            return OperationFailed(f"cannot reach {self.host}: no answer in time", hint)
-        reason = getattr(cause, "strerror", None)
-        return OperationFailed(
-            f"cannot reach {self.host}: {str(reason or 'the connection broke').lower()}", hint
-        )

@@ -66,9 +66,8 @@ class Comparing:
 
     def rows(self, *, prune: bool = True) -> list[Row]:
         """The row of every object; with *prune* also of those that are rendered no more."""
-        for each in self.work.manifests:
-            self._read(each)
-        rows = [self._row(each) for each in self.work.manifests]
+        self.client.each(self._read, self.work.manifests)
+        rows = self.client.each(self._row, self.work.manifests)
         if not prune:
             return rows
         manifests, name = self.work.manifests, self.work.name
@@ -202,7 +201,7 @@ class Comparing:
 
 def _pass_on(error: Refused) -> None:
     """Raise what is no answer about one object: nobody is known, or nothing answers."""
-    if error.refusal.status == 401 or error.refusal.may_pass:
+    if error.refusal.is_no_answer:
         raise error
 
 

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paddlespec.backend import JobFailed, Until
+from paddlespec.backend import JobFailed, OperationFailed, Until
 from paddlespec.cluster import past, remove, retire, watch
 from paddlespec.cluster.apply import Apply
-from paddlespec.cluster.client import Client
+from paddlespec.cluster.client import AT_ONCE, Client
 from paddlespec.cluster.connection import resolve
 from paddlespec.cluster.outlook import outlook
+from paddlespec.cluster.refusal import Refused
+from paddlespec.cluster.survey import Survey
+from paddlespec.cluster.wanted import namespace_of
 from paddlespec.history import State
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from paddlespec.backend import Compared, Consent, Contents, Event, Mode, Progress, Run, Work
     from paddlespec.cluster.retire import Recorded
-    from paddlespec.manifest import Manifest
 
 
 class Engine:
@@ -29,8 +31,8 @@ class Engine:
 
     def __init__(self, client: Client) -> None:
         self.client = client
-        self.sent: list[Manifest] = []
         self.force_unlock = False
+        self._surveyed: dict[tuple[str, str], Client | OperationFailed] = {}
 
     @property
     def namespace(self) -> str:
@@ -45,20 +47,49 @@ class Engine:
         """Wait a moment; raises `TimeRanOut` at the deadline."""
         self.client.pause(seconds)
 
+    def share(self, jobs: int) -> None:
+        """This many jobs at the same time send requests."""
+        for each in (self.client, *self._surveyed.values()):
+            if isinstance(each, Client):
+                each.at_once = max(1, AT_ONCE // jobs)
+
+    def cancel(self) -> None:
+        """From now on every operation, in any thread, ends with `Interrupted`."""
+        self.client.cancel()
+
     def close(self) -> None:
         """Close the connection."""
         self.client.close()
 
+    def survey(self, works: Sequence[Work]) -> None:
+        """Look at many jobs that are about to be compared: that takes fewer requests."""
+        spaces: dict[str, list[Work]] = {}
+        for each in works:
+            spaces.setdefault(namespace_of(self.client, each), []).append(each)
+        for namespace, own in spaces.items():
+            survey = Survey(namespace, frozenset(each.name for each in own))
+            found: Client | OperationFailed = self.client.surveyed(survey)
+            try:
+                survey.take(self.client, own)
+            except Refused as error:
+                # Not to be allowed to list, or no such kind: that is told object by object.
+                found = error if error.refusal.is_no_answer else self.client
+            except OperationFailed as error:
+                found = error
+            self._surveyed.update({(namespace, each.name): found for each in own})
+
     def compare(self, work: Work, consent: Consent) -> Compared:
         """What an apply would change; nothing is written."""
-        return outlook(self.client, work, consent)
+        key = (namespace_of(self.client, work), work.name)
+        client = self._surveyed.get(key, self.client)
+        if isinstance(client, OperationFailed):
+            raise client
+        return outlook(client, work, consent)
 
     def apply(self, work: Work, mode: Mode, tell: Callable[[Event], None], consent: Consent) -> Run:
         """Make it so; what is already so is not disturbed."""
         applying = Apply(self.client, work, mode, tell, consent)
-        run = applying()
-        self.sent = applying.start.sent
-        return run
+        return applying()._replace(sent=tuple(applying.start.sent))
 
     def recorded(self, project: str) -> list[Recorded]:
         """The jobs of a project that say where their specs were."""

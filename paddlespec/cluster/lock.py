@@ -15,7 +15,7 @@ from contextlib import suppress
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-from paddlespec.backend import Event, OperationFailed
+from paddlespec.backend import Event, Interrupted, OperationFailed
 from paddlespec.cluster.refusal import Refused
 from paddlespec.manifest import Identity
 
@@ -128,7 +128,7 @@ class Lock:
             live = self.live
             if live is None:
                 return
-            with suppress(OperationFailed):
+            with suppress(OperationFailed, Interrupted):
                 if self._take(live):
                     continue
                 # Either the answer to our last renewal was lost, or somebody took the lock: that
@@ -139,7 +139,7 @@ class Lock:
 
     def _release(self) -> None:
         """Give the lock back, if it is ours; should that fail, it expires."""
-        with suppress(OperationFailed):
+        with suppress(OperationFailed), self.client.tidying():
             if self._give_back(self.live):
                 return
             # The answer to a renewal may have been lost.

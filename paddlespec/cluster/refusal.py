@@ -75,6 +75,11 @@ class Refusal(NamedTuple):
         """Whether the same request may be answered otherwise in a moment."""
         return self.status == 429 or (self.status >= 500 and not self.is_users_fault)
 
+    @property
+    def is_no_answer(self) -> bool:
+        """Whether it says nothing about an object: nobody is known, or nothing answers."""
+        return self.status == 401 or self.may_pass
+
 
 class Refused(OperationFailed):
     """The API server refused."""
