@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _DEFAULT = "~/.kube/config"
+_CREDENTIALS = re.compile(r"(?<=://)[^/]*@")
 _SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
 
@@ -75,6 +77,8 @@ def resolve(
         # The client reads it once, and whoever writes it puts a new token there in time.
         hook = partial(_read_token, token_file)
         configuration.refresh_api_key_hook = hook  # type: ignore[assignment]
+    # It is named in messages; what it may hold before an @ is sent to nobody.
+    configuration.host = _CREDENTIALS.sub("", str(configuration.host))
     return Connection(configuration, namespace or chosen.get("namespace") or "default")
 
 
