@@ -33,12 +33,17 @@ class State(str, Enum):
 
 
 class Provenance(NamedTuple):
-    """Where a run comes from: who applied it, which commit, and the page of the CI job."""
+    """
+    Where a run comes from: who applied it, which commit, the page of the CI job, the spec's file.
+
+    The file is named from the top of its repository.
+    """
 
     who: str
     commit: str | None = None
     dirty: bool = False
     ci: str | None = None
+    file: str | None = None
 
 
 class RunRecord(NamedTuple):
@@ -176,6 +181,7 @@ def as_data(run: RunRecord) -> dict[str, Any]:
         "commit": run.provenance.commit,
         "dirty": run.provenance.dirty,
         "ci": run.provenance.ci,
+        "file": run.provenance.file,
     }
     return {key: value for key, value in found.items() if value is not None}
 
@@ -196,7 +202,11 @@ def _run(data: dict[str, Any], texts: Mapping[str, str]) -> RunRecord:
     if type(number) is not int or number < 1:
         raise TypeError("a run has a number")
     provenance = Provenance(
-        _text(data["who"]), _known(data, "commit"), bool(data.get("dirty")), _known(data, "ci")
+        _text(data["who"]),
+        _known(data, "commit"),
+        bool(data.get("dirty")),
+        _known(data, "ci"),
+        _known(data, "file"),
     )
     return RunRecord(
         number,

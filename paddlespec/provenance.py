@@ -35,7 +35,8 @@ _CREDENTIALS = re.compile(r"(?<=://)[^/?#]*@")
 def provenance(file: str, environment: Mapping[str, str] = os.environ) -> Provenance:
     """Where an apply of the spec *file* comes from; what cannot be known is left out."""
     commit, dirty = _commit(os.path.dirname(os.path.abspath(file)))
-    return Provenance(who(environment), commit, dirty, _page(environment))
+    named = _named(file, in_git=commit is not None)
+    return Provenance(who(environment), commit, dirty, _page(environment), named)
 
 
 def who(environment: Mapping[str, str] = os.environ) -> str:
@@ -51,6 +52,20 @@ def who(environment: Mapping[str, str] = os.environ) -> str:
             None,
         )
     return own or "unknown"
+
+
+def _named(file: str, *, in_git: bool) -> str | None:
+    """*file* from the top of its work tree, or else as it was given; stdin has no name."""
+    if not os.path.exists(file):
+        return None
+    path = os.path.realpath(file)
+    top = os.path.dirname(path)
+    while in_git and not os.path.exists(os.path.join(top, ".git")):
+        above = os.path.dirname(top)
+        if above == top:
+            in_git = False
+        top = above
+    return os.path.relpath(path, top).replace(os.sep, "/") if in_git else file
 
 
 def _page(environment: Mapping[str, str]) -> str | None:

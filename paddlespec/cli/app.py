@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from paddlespec.cli import cluster, compare, get, learn, logs, options, write
+from paddlespec.cli import cluster, compare, get, learn, logs, options, status, wait, write
 from paddlespec.cli.exits import Exit, Stop
 
 app = typer.Typer(
@@ -26,8 +26,8 @@ _EARLIER = {
     "sub": "apply",
     "cancel": "kill",
     "stop": "kill",
-    "list": "get history",
-    "jobs": "get history",
+    "list": "get jobs",
+    "jobs": "get jobs",
     "history": "get history",
 }
 
@@ -192,6 +192,8 @@ app.command()(cluster.apply)
 app.command()(cluster.kill)
 app.command()(cluster.delete)
 app.command()(logs.logs)
+app.command()(status.status)
+app.command()(wait.wait)
 app.add_typer(get.group)
 
 

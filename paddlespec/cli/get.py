@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import typer
 
-from paddlespec.cli import records
+from paddlespec.cli import jobs, records
 
 group = typer.Typer(
     name="get",
-    help="Show what is known of jobs: history, spec.",
+    help="Show what runs and what is known of it: jobs, workers, history, spec.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
+group.command()(jobs.jobs)
+group.command()(jobs.workers)
 group.command()(records.history)
 group.command()(records.spec)

@@ -38,28 +38,41 @@ def show(
     table: Callable[[bool, int | None], str],
 ) -> None:
     """Write what was found in the form asked for; *table* is given `wide` and the width."""
+    sys.stdout.write(text(form, data, names, table))
+
+
+def text(
+    form: str,
+    data: Callable[[], Any],
+    names: Callable[[], Iterable[str]],
+    table: Callable[[bool, int | None], str],
+) -> str:
+    """What `show` writes."""
     if form in ("json", "yaml"):
-        write_data(form, data())
-    elif form == "name":
-        sys.stdout.write("".join(f"{each}\n" for each in names()))
-    else:
-        sys.stdout.write(table(form == "wide", _width()))
+        return dumped(form, data())
+    if form == "name":
+        return "".join(f"{each}\n" for each in names())
+    return table(form == "wide", width())
 
 
 def write_data(form: str, data: Any) -> None:
     """Write plain data as JSON or YAML."""
-    if form == "json":
-        import json
-
-        sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
-    else:
-        from paddlespec.emit import dump
-
-        sys.stdout.write(dump(data))
+    sys.stdout.write(dumped(form, data))
 
 
-def _width() -> int | None:
+def width() -> int | None:
     """The columns of the terminal; what is no terminal breaks no lines."""
     if not sys.stdout.isatty():
         return None
     return max(_NARROWEST, shutil.get_terminal_size().columns)
+
+
+def dumped(form: str, data: Any) -> str:
+    """Plain data as JSON or YAML."""
+    if form == "json":
+        import json
+
+        return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+    from paddlespec.emit import dump
+
+    return dump(data)

@@ -111,12 +111,13 @@ def is_here(name: str, namespace: str | None) -> bool:
     """
     if sys.platform == "win32":
         return False
-    from paddlespec.local.folder import DEFAULT_NAMESPACE, JobFolder
+    from paddlespec.local.folder import DEFAULT_NAMESPACE, JobFolder, jobs
 
     folder = JobFolder(namespace or DEFAULT_NAMESPACE, name)
     if not folder.exists:
-        return False
-    return bool(folder.alive()) or not _has_cluster()
+        # Where nothing else can be meant, this machine knows the name that was.
+        return bool(jobs()) and not has_cluster()
+    return bool(folder.alive()) or not has_cluster()
 
 
 @contextmanager
@@ -211,7 +212,7 @@ def _mounts(given: Sequence[str] | None) -> dict[str, str]:
     return found
 
 
-def _has_cluster() -> bool:
+def has_cluster() -> bool:
     """Whether there is a cluster that kubectl would use."""
     files = (os.environ.get("KUBECONFIG") or "~/.kube/config").split(os.pathsep)
     inside = bool(os.environ.get("KUBERNETES_SERVICE_HOST"))

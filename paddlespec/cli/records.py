@@ -9,18 +9,18 @@ import typer
 
 from paddlespec.cli import listing, local, options
 from paddlespec.cli.exits import Exit, Stop, worst
+from paddlespec.cli.seen import HELP, METAVAR, the_job, usual
 
 if TYPE_CHECKING:
     from paddlespec.backend import OperationFailed
     from paddlespec.cli.places import Engine, Engines, Meant
     from paddlespec.history import Recorded, RunRecord
 
-_METAVAR, _HELP = "NAME|PATH", "A job, or its spec: a PATH has a / or ends in .yaml."
 Number = Annotated[int | None, typer.Option("--run", metavar="N", min=1, help="Only this run.")]
 
 
 def history(
-    name: Annotated[str | None, typer.Argument(metavar=f"[{_METAVAR}]", help=_HELP)] = None,
+    name: Annotated[str | None, typer.Argument(metavar=f"[{METAVAR}]", help=HELP)] = None,
     run: Number = None,
     output: listing.Form = "table",
     everywhere: listing.Everywhere = False,
@@ -51,20 +51,20 @@ def history(
         raise Stop(Exit.usage, f"-A shows the jobs of every namespace, and {name} is one")
     with Engines(kubeconfig, context, namespace, None) as engines:
         if name is not None:
-            recorded = _named(engines, _meant(name, target, datacenter, namespace))
+            recorded = _named(engines, the_job(name, target, datacenter, namespace))
             if run is not None and output in ("json", "yaml"):
                 _show_one(recorded, _numbered(recorded, run), output)
             else:
                 chosen = recorded if run is None else _only(recorded, _numbered(recorded, run))
                 _show([chosen], output, spaces=False)
             return Exit.done
-        found, failures = _all(_engine(engines, target), everywhere=everywhere)
+        found, failures = _all(usual(engines, target), everywhere=everywhere)
     _show_jobs(found, output, everywhere=everywhere)
     return worst([failed(word, error) for word, error in failures])
 
 
 def spec(
-    name: Annotated[str, typer.Argument(metavar=_METAVAR, help=_HELP)],
+    name: Annotated[str, typer.Argument(metavar=METAVAR, help=HELP)],
     run: Number = None,
     output: Annotated[
         str, typer.Option("-o", "--output", metavar="yaml|json", help="Form of the output.")
@@ -87,7 +87,7 @@ def spec(
 
     listing.check(output, ("yaml", "json"))
     with Engines(kubeconfig, context, namespace, None) as engines:
-        recorded = _named(engines, _meant(name, target, datacenter, namespace))
+        recorded = _named(engines, the_job(name, target, datacenter, namespace))
     record = _numbered(recorded, run)
     if record.spec is None:
         raise Stop(
@@ -103,17 +103,6 @@ def spec(
     return Exit.done
 
 
-def _meant(name: str, target: str | None, datacenter: str | None, namespace: str | None) -> Meant:
-    from paddlespec.cli.places import meant
-    from paddlespec.cli.session import choices
-
-    chosen = choices(target=target, datacenter=datacenter)
-    (job, *others) = meant([name], None, chosen, namespace)
-    if others:
-        raise Stop(Exit.usage, f"{name} holds several jobs", "name one of them")
-    return job
-
-
 def _named(engines: Engines, job: Meant) -> Recorded:
     from paddlespec.local.engine import Engine as LocalEngine
 
@@ -125,13 +114,6 @@ def _named(engines: Engines, job: Meant) -> Recorded:
     from paddlespec.cluster.records import record
 
     return record(engine.client, job.name)
-
-
-def _engine(engines: Engines, target: str | None) -> Engine:
-    """Where all jobs are looked for: the cluster, unless this machine is named."""
-    from paddlespec.cli.places import LOCAL
-
-    return engines.local(None) if target == LOCAL else engines.at(None)
 
 
 def _all(

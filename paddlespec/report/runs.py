@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from paddlespec.history import as_data
+from paddlespec.report.moments import duration, moment
 from paddlespec.report.table import Column, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from paddlespec.history import Recorded, RunRecord
 
@@ -25,7 +26,6 @@ _COLUMNS = (
     Column("SPEC", wide=True),
     Column("CI", wide=True, cut=True),
 )
-_UNITS = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
 
 
 def runs(
@@ -78,16 +78,10 @@ def parsed(spec: str) -> Any:
 
 def lasted(run: RunRecord, now: datetime) -> str:
     """How long a run took, or takes already, in its two largest units; nothing if unknown."""
-    start, end = _moment(run.started), _moment(run.finished)
+    start, end = moment(run.started), moment(run.finished)
     if start is None or (end is None and run.is_over):
         return ""
-    left = max(0, int(((end or now) - start).total_seconds()))
-    parts: list[str] = []
-    for unit, length in _UNITS:
-        count, left = divmod(left, length)
-        if count or parts:
-            parts.append(f"{count}{unit}" if count else "")
-    return "".join(parts[:2]) or "0s"
+    return duration(((end or now) - start).total_seconds())
 
 
 def _cells(run: RunRecord, now: datetime) -> list[str]:
@@ -103,10 +97,3 @@ def _cells(run: RunRecord, now: datetime) -> list[str]:
         run.fingerprint or "",
         source.ci or "",
     ]
-
-
-def _moment(text: str | None) -> datetime | None:
-    try:
-        return datetime.strptime(text or "", "%Y-%m-%dT%H:%M:%S%z")
-    except ValueError:
-        return None

@@ -141,3 +141,14 @@ def test_without_a_repository_or_a_commit_there_is_none(tmp_path: Path) -> None:
     assert commit_of(tmp_path) == (None, False)
     git(tmp_path, "init", "--quiet")
     assert commit_of(tmp_path) == (None, False)
+
+
+def test_the_spec_is_named_from_the_top_of_its_repository(clone: Path) -> None:
+    assert provenance(str(clone / "a" / "paddlejob.yaml"), {}).file == "a/paddlejob.yaml"
+
+
+def test_a_spec_outside_of_a_repository_is_named_as_it_was_given(tmp_path: Path) -> None:
+    path = tmp_path / "job.yaml"
+    path.write_text("kind: PaddleJob\n", encoding="utf-8")
+    assert provenance(str(path), {}).file == str(path)
+    assert provenance("-", {}).file is None

@@ -1,0 +1,167 @@
+"""Jobs and their replicas, wherever they run: for people, and as plain data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from paddlespec.report.moments import ago, duration, moment
+from paddlespec.report.table import Column, table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from paddlespec.picture import JobState, RoleState, Worker
+
+_SPACE = Column("NAMESPACE", cut=True)
+_JOBS = (
+    Column("NAME", cut=True),
+    Column("MODE"),
+    Column("STATE"),
+    Column("TRAINERS", right=True),
+    Column("PSERVERS", right=True),
+    Column("DONE", right=True),
+    Column("FAIL", right=True),
+    Column("AGE", right=True),
+    Column("TIME", right=True, wide=True),
+    Column("QUEUE", wide=True),
+    Column("START", wide=True),
+    Column("COMPLETION", wide=True),
+    Column("RUN", right=True, wide=True),
+    Column("USER", wide=True),
+)
+_WORKERS = (
+    Column("NAME", cut=True),
+    Column("ROLE"),
+    Column("RANK", right=True),
+    Column("STATE", cut=True),
+    Column("NODE", cut=True),
+    Column("RESTARTS", right=True),
+    Column("AGE", right=True),
+    Column("EXIT", right=True),
+    Column("ADDRESS", wide=True),
+    Column("START", wide=True),
+    Column("MESSAGE", wide=True),
+)
+
+
+def jobs(
+    found: Sequence[JobState],
+    now: datetime,
+    *,
+    spaces: bool = False,
+    wide: bool = False,
+    width: int | None = None,
+) -> str:
+    """One line for each job; *spaces* names the namespaces."""
+    columns = [*([_SPACE] if spaces else []), *_JOBS]
+    rows = [[*([each.namespace] if spaces else []), *_job(each, now)] for each in found]
+    return table(columns, rows, wide=wide, width=width)
+
+
+def workers(
+    found: Sequence[Worker], now: datetime, *, wide: bool = False, width: int | None = None
+) -> str:
+    """One line for each replica."""
+    return table(_WORKERS, [_worker(each, now) for each in found], wide=wide, width=width)
+
+
+def job_data(job: JobState) -> dict[str, Any]:
+    """A job as plain data: every key is there, and what is not known is null."""
+    return {
+        "namespace": job.namespace,
+        "name": job.name,
+        "target": job.target,
+        "mode": job.mode,
+        "state": job.stage.value,
+        "reason": job.why,
+        "roles": {each.name: _role_data(each) for each in job.roles},
+        "queue": job.queue,
+        "started": job.started,
+        "finished": job.finished,
+        "run": job.run,
+        "user": job.user,
+        "labels": dict(job.labels),
+    }
+
+
+def worker_data(worker: Worker) -> dict[str, Any]:
+    """A replica as plain data: every key is there, and what is not known is null."""
+    return {
+        "name": worker.name,
+        "role": worker.role,
+        "rank": worker.rank,
+        "state": worker.state.value,
+        "ready": worker.ready,
+        "reason": worker.reason,
+        "message": worker.message,
+        "node": worker.node,
+        "address": worker.address,
+        "restarts": worker.restarts,
+        "started": worker.started,
+        "finished": worker.finished,
+        "exitCode": worker.code,
+    }
+
+
+def lasted(job: JobState, now: datetime) -> str:
+    """How long a job took, or takes already; nothing if nobody knows."""
+    start, end = moment(job.started), moment(job.finished)
+    if start is None or (end is None and job.stage.is_over):
+        return ""
+    return duration(((end or now) - start).total_seconds())
+
+
+def state_of(worker: Worker) -> str:
+    """How far a replica is, with the word that says why."""
+    return f"{worker.state.value} ({worker.reason})" if worker.reason else worker.state.value
+
+
+def _role_data(role: RoleState) -> dict[str, Any]:
+    return {
+        "desired": role.desired,
+        "ready": role.ready,
+        "succeeded": role.succeeded,
+        "failed": role.failed,
+        "reason": role.why,
+    }
+
+
+def _job(job: JobState, now: datetime) -> list[str]:
+    trainers = job.role("trainers")
+    return [
+        job.name,
+        job.mode or "",
+        job.stage.value,
+        _ready(trainers),
+        _ready(job.role("pservers")),
+        str(trainers.succeeded) if trainers else "",
+        str(sum(each.failed for each in job.roles)) if job.roles else "",
+        ago(job.started, now),
+        lasted(job, now),
+        job.queue or "",
+        job.started or "",
+        job.finished or "",
+        str(job.run) if job.run is not None else "",
+        job.user or "",
+    ]
+
+
+def _ready(role: RoleState | None) -> str:
+    return f"{role.ready}/{role.desired}" if role else ""
+
+
+def _worker(worker: Worker, now: datetime) -> list[str]:
+    return [
+        worker.name,
+        worker.role,
+        "" if worker.rank is None else str(worker.rank),
+        state_of(worker),
+        worker.node or "",
+        str(worker.restarts),
+        ago(worker.started, now),
+        "" if worker.code is None else str(worker.code),
+        worker.address or "",
+        worker.started or "",
+        worker.message or "",
+    ]
