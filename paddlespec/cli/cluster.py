@@ -102,8 +102,9 @@ def apply(
     from paddlespec.cli.approval import Call
     from paddlespec.cli.build import build_all
     from paddlespec.cli.places import Engines, check_places, deadline_of
-    from paddlespec.cli.running import apply_all, wait_for_all
+    from paddlespec.cli.running import Tally, apply_all, wait_for_all
     from paddlespec.cli.session import choices, given, load_valid
+    from paddlespec.cli.tell import note
     from paddlespec.files import Files
 
     mode = Mode(_one_of("--dry-run", dry_run, [each.value for each in Mode]))
@@ -139,13 +140,16 @@ def apply(
             prune="no-prune" not in call.agreed,
             force_unlock=force_unlock,
         )
-        runs, codes = apply_all(built, engines, mode, asked, approved)
+        tally = Tally()
+        runs, codes = apply_all(built, engines, mode, asked, approved, tally)
         codes += gone.retire(where, engines, call.datacenter, mode, force_unlock=force_unlock)
         if mode is Mode.none and until is not Until.created:
             with local.showing_logs(runs, until, no_color=no_color):
-                codes += wait_for_all(runs, until, quiet=quiet)
+                codes += wait_for_all(runs, until, tally, quiet=quiet, no_color=no_color)
         if mode is Mode.none and not quiet:
             local.tell_next(runs, until)
+            if len(tally) > 1:
+                note(str(tally))
     return worst(codes)
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+import time
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
-from paddlespec.cli.tell import Lines, failed, noted, told
+from paddlespec.cli.board import board
+from paddlespec.cli.tell import failed, noted, told
 from paddlespec.cli.together import together
 
 if TYPE_CHECKING:
@@ -19,12 +21,45 @@ if TYPE_CHECKING:
 
 _POLL_SECONDS = 1.0
 _AT_ONCE = 8
+# Of the time of a wait, so many parts to one are spent at rest.
+_IDLE = 4
+# Jobs that failed whose names fit into one line.
+_NAMED = 10
 
 
 class Waiting(NamedTuple):
     name: str
     engine: Engine
     run: Run
+    is_here: bool = False
+
+
+class Tally:
+    """What became of each job of a command, for its last line."""
+
+    def __init__(self) -> None:
+        self._words: dict[str, str] = {}
+
+    def note(self, name: str, event: Event | None = None) -> None:
+        """A job was looked after; *event* is what was done to an object of it."""
+        changed = event is not None and event.subject and event.verb != "unchanged"
+        if changed or name not in self._words:
+            self._words[name] = "applied" if changed else "unchanged"
+
+    def failed(self, name: str) -> None:
+        self._words[name] = "failed"
+
+    def __str__(self) -> str:
+        words = list(self._words.values())
+        told = [f"{words.count(each)} {each}" for each in ("applied", "unchanged") if each in words]
+        failed = sorted(name for name, word in self._words.items() if word == "failed")
+        if failed:
+            more = f", and {len(failed) - _NAMED} more" if len(failed) > _NAMED else ""
+            told.append(f"{len(failed)} failed ({', '.join(failed[:_NAMED])}{more})")
+        return f"{len(words)} jobs: {', '.join(told)}"
+
+    def __len__(self) -> int:
+        return len(self._words)
 
 
 def apply_all(
@@ -33,6 +68,7 @@ def apply_all(
     mode: Mode,
     asked: Consent,
     approved: Mapping[str, JobPlan],
+    tally: Tally,
 ) -> tuple[list[Waiting], list[int]]:
     """
     Apply each job; one that fails does not stop the others.
@@ -42,6 +78,7 @@ def apply_all(
     """
     from paddlespec.backend import Mode, OperationFailed
     from paddlespec.cli.build import recorded, work_of
+    from paddlespec.cli.places import LOCAL
 
     preparing = Lock()
     runs: list[Waiting] = []
@@ -54,11 +91,20 @@ def apply_all(
         consent = asked._replace(policy=policy, approved=approved.get(name))
         with preparing:
             work = recorded(work_of(each), each.loaded)
-        return Waiting(name, engine, engine.apply(work, mode, tell, consent))
+
+        def telling(event: Event) -> None:
+            tally.note(name, event)
+            tell(event)
+
+        run = engine.apply(work, mode, telling, consent)
+        return Waiting(name, engine, run, each.loaded.target == LOCAL)
 
     def became(each: Built, outcome: Waiting | OperationFailed) -> None:
+        name = each.loaded.job.metadata.name
+        tally.note(name)
         if isinstance(outcome, OperationFailed):
-            codes.append(failed(each.loaded.job.metadata.name, outcome))
+            codes.append(failed(name, outcome))
+            tally.failed(name)
             return
         runs.append(outcome)
         if mode is Mode.client:
@@ -67,8 +113,8 @@ def apply_all(
             run = outcome.run
             sys.stdout.write(dump_all(run.sent or run.work.manifests))
 
-    telling = noted if mode is Mode.client else told
-    together(built, at_once(built), apply, engines, telling, became)
+    show = noted if mode is Mode.client else told
+    together(built, at_once(built), apply, engines, show, became)
     return runs, codes
 
 
@@ -79,31 +125,45 @@ def at_once(built: Sequence[Built]) -> int:
     return 1 if any(each.loaded.target == LOCAL for each in built) else _AT_ONCE
 
 
-def wait_for_all(runs: list[Waiting], until: Until, *, quiet: bool) -> list[int]:
+def wait_for_all(
+    runs: Sequence[Waiting], until: Until, tally: Tally, *, quiet: bool, no_color: bool = False
+) -> list[int]:
     """Look at all jobs in turn until each is where it should be, or cannot get there."""
     from paddlespec.backend import OperationFailed, TimeRanOut
 
     codes = []
-    lines = Lines(quiet=quiet)
+    shown = board(quiet=quiet, no_color=no_color, alone=not any(each.is_here for each in runs))
+
+    def failing(each: Waiting, error: OperationFailed) -> None:
+        shown.drop(each.name)
+        codes.append(failed(each.name, error))
+        tally.failed(each.name)
+
     pending = list(runs)
-    while pending:
-        for each in tuple(pending):
-            try:
-                progress = each.engine.look(each.run, until)
-            except OperationFailed as error:
-                pending.remove(each)
-                codes.append(failed(each.name, error))
-                continue
-            lines.tell(each.name, progress)
-            if progress.done:
-                pending.remove(each)
-        try:
+    try:
+        while pending:
+            began = time.monotonic()
+            for engine in dict.fromkeys(each.engine for each in pending):
+                engine.ahead([each.run for each in pending if each.engine is engine])
+            for each in tuple(pending):
+                try:
+                    progress = each.engine.look(each.run, until)
+                except OperationFailed as error:
+                    pending.remove(each)
+                    failing(each, error)
+                    continue
+                shown.tell(each.name, progress)
+                if progress.done:
+                    pending.remove(each)
+            shown.paint()
             if pending:
-                pending[0].engine.pause(_POLL_SECONDS)
-        except TimeRanOut:
-            for each in pending:
-                last = lines.last.get(each.name, "nothing seen yet")
-                late = TimeRanOut(f"time ran out while waiting until {until.value}: {last}")
-                codes.append(failed(each.name, late))
-            return codes
+                took = time.monotonic() - began
+                pending[0].engine.pause(max(_POLL_SECONDS, _IDLE * took))
+    except TimeRanOut:
+        for each in pending:
+            last = shown.last.get(each.name, "nothing seen yet")
+            late = TimeRanOut(f"time ran out while waiting until {until.value}: {last}")
+            failing(each, late)
+    finally:
+        shown.clear()
     return codes

@@ -18,6 +18,8 @@ _WHY = {
     "FailedIndexes": "a replica failed",
     "PodFailurePolicy": "a replica failed",
     "DeadlineExceeded": "its timeout has passed",
+    "FailedJobs": "a role failed",
+    "ReachedMaxRestarts": "a role failed again and again",
 }
 _WAITING = {
     "ErrImagePull": "cannot pull image",
@@ -121,6 +123,45 @@ def claim(live: Manifest, *, waits_for_consumer: bool = False) -> Progress:
     return Progress(False, True, "waits for a volume")
 
 
+def pod_group(live: Manifest) -> Progress:
+    """How far a gang is: Volcano starts all pods of it or none."""
+    if is_going(live):
+        return Progress(False, False, "is being deleted")
+    phase = (live.get("status") or {}).get("phase") or "Pending"
+    if phase in ("Running", "Completed"):
+        return Progress(True, True, str(phase).lower())
+    if phase == "Inqueue":
+        return Progress(False, True, "admitted, waits for room")
+    if phase == "Unknown":
+        return Progress(False, False, "only a part of its pods runs")
+    unscheduled = _conditions(live).get("Unschedulable")
+    if unscheduled is not None:
+        return Progress(False, False, "not all of its pods fit at the same time")
+    return Progress(False, True, "waits in its queue")
+
+
+def job_set(live: Manifest) -> Progress:
+    """How far a JobSet is."""
+    held = _conditions(live)
+    if "Completed" in held:
+        return Progress(True, True, "complete")
+    if "Failed" in held:
+        return Progress(True, False, f"failed: {_why(held['Failed'])}")
+    if is_going(live):
+        return Progress(False, False, "is being deleted")
+    if live["spec"].get("suspend"):
+        queued = _KUEUE_LABEL in (live["metadata"].get("labels") or {})
+        return Progress(False, True, "queued" if queued else "suspended")
+    status = live.get("status") or {}
+    parts = [
+        f"{each['name']} {each.get('ready', 0) + each.get('succeeded', 0)} ready"
+        for each in status.get("replicatedJobsStatus") or ()
+    ]
+    restarts = status.get("restarts") or 0
+    parts += [f"{restarts} restarts"] if restarts else []
+    return Progress(False, True, ", ".join(parts) or "no jobs yet")
+
+
 def is_going(live: Manifest) -> bool:
     """Whether an object is being deleted."""
     return "deletionTimestamp" in live["metadata"]
@@ -154,6 +195,12 @@ def ending(live: Manifest) -> str:
     return f"exit code {code}{where}" + (f" ({words})" if words else "")
 
 
+def missing(text: object) -> str | None:
+    """What the kubelet names in *text* as missing, if it is nothing else than a name."""
+    found = _MISSING.search(str(text or ""))
+    return found[0] if found else None
+
+
 def _stuck(live: Manifest) -> Iterator[str]:
     """Why containers do not start, where it is more than a matter of time."""
     status = live.get("status") or {}
@@ -166,8 +213,7 @@ def _stuck(live: Manifest) -> Iterator[str]:
             words = _WAITING.get(reason, "does not start")
             if reason in _IMAGE:
                 words = f"{words} {each.get('image')}"
-            missing = _MISSING.search(str(waiting.get("message") or ""))
-            yield f"{words} ({missing[0] if missing else reason})"
+            yield f"{words} ({missing(waiting.get('message')) or reason})"
 
 
 def _conditions(live: Manifest, value: str = "True") -> dict[str, dict[str, Any]]:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _NAMES = 50
 
 Kind = tuple[str, str]
+_INVENTORIES = (("v1", "ConfigMap"), INVENTORY_LABEL)
 
 
 class Answer(NamedTuple):
@@ -59,7 +60,7 @@ class Survey:
         return [each for each in self._members.get((kind, job), ()) if _has(each, wanted)]
 
     def take(self, client: Client, works: Sequence[Work]) -> None:
-        """Ask; raises `OperationFailed` where listing is not allowed."""
+        """Ask for all that a comparison does; raises `OperationFailed`, also where it may not list."""
         wanted = [
             identity(each)._replace(namespace=self.namespace)
             for work in works
@@ -68,23 +69,35 @@ class Survey:
         kinds = {(each.api_version, each.kind) for each in wanted} | set(MANAGED)
         if client.serves(*POD_GROUP):
             kinds.add(POD_GROUP)
-        asked = [
-            (kind, f"{JOB_LABEL} in ({names})")
-            for kind in sorted(kinds)
-            for names in _batches(self.jobs)
-        ]
-        asked += [
-            (("v1", "ConfigMap"), f"{INVENTORY_LABEL} in ({names})")
-            for names in _batches(self.jobs)
-        ]
-        for found in client.each(
-            lambda each: client.find(*each[0], self.namespace, each[1]), asked
-        ):
-            for live in found:
-                self._add(live)
+        self._take(client, [*((kind, JOB_LABEL) for kind in sorted(kinds)), _INVENTORIES])
         self._kinds = kinds
         wanted += [inventory(self.namespace, each) for each in self.jobs]
         self._note_absent(client, [each for each in wanted if each not in self._objects])
+
+    def watch(self, client: Client, works: Sequence[Work]) -> None:
+        """Ask for what is looked at again and again: the workloads and their pods."""
+        kinds = {
+            (each["apiVersion"], each["kind"])
+            for work in works
+            for each in work.manifests
+            if each["kind"] in ("Job", "StatefulSet")
+        }
+        kinds.add(("v1", "Pod"))
+        self._take(client, [(kind, JOB_LABEL) for kind in sorted(kinds)])
+        self._objects.clear()
+        self._kinds = kinds
+
+    def _take(self, client: Client, asked: list[tuple[Kind, str]]) -> None:
+        lists = [
+            (kind, f"{label} in ({names})")
+            for kind, label in asked
+            for names in _batches(self.jobs)
+        ]
+        for found in client.each(
+            lambda each: client.find(*each[0], self.namespace, each[1]), lists
+        ):
+            for live in found:
+                self._add(live)
 
     def _add(self, live: Manifest) -> None:
         target = identity(live)._replace(namespace=self.namespace)

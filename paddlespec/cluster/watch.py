@@ -9,7 +9,7 @@ from paddlespec.backend import JobFailed, OperationFailed, Progress, Until
 from paddlespec.cluster import readiness
 from paddlespec.cluster.refusal import Refused
 from paddlespec.cluster.wanted import is_owner
-from paddlespec.manifest import JOB_LABEL, ROLE_LABEL, identity, role
+from paddlespec.manifest import JOB_LABEL, ROLE_LABEL, Identity, identity, role
 
 if TYPE_CHECKING:
     from paddlespec.backend import Run
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from paddlespec.manifest import Manifest
 
 _LOG_LINES = 10
+_EVENTS = 5
+_REASON = re.compile(r"[A-Za-z]{1,60}\Z")
 # The parts of an event's text that name an object; the rest may quote the pod.
 _KNOWN_REASONS = re.compile(
     r"exceeded quota: [a-z0-9.-]*[a-z0-9]|no PriorityClass with name [a-z0-9.-]*[a-z0-9]"
@@ -94,9 +96,44 @@ def _roles(
         told.append(f"{name} {ready - ended}/{wanted} running{over}{why}")
     if trainers["spec"].get("suspend"):
         return Progress(False, True, progress.message)
+    if not here and not any("ended" in each for each in told):
+        told += _waited_for(client, run)
     finishing = [progress.message] if progress.message == "finishing" else []
     message = ", ".join([*told, *finishing])
     return Progress(here and until is Until.ready, True, message)
+
+
+def _waited_for(client: Client, run: Run) -> list[str]:
+    """Claims and gangs that keep pods from starting; a claim may wait for its pod as well."""
+    selector = f"{JOB_LABEL}={run.work.name}"
+    told = []
+    for version, kind in sorted(
+        {(each["apiVersion"], each["kind"]) for each in run.work.manifests}
+    ):
+        if kind not in ("PersistentVolumeClaim", "PodGroup"):
+            continue
+        for live in client.find(version, kind, run.namespace, selector):
+            if kind == "PodGroup":
+                found = readiness.pod_group(live)
+            else:
+                found = readiness.claim(live)
+                if not found.done and found.ok and _waits_for_consumer(client, live):
+                    continue
+            if not (found.done and found.ok):
+                told.append(f"{identity(live)} {found.message}")
+    return told
+
+
+def _waits_for_consumer(client: Client, claim: Manifest) -> bool:
+    """Whether a volume is provided only once a pod asks; where that cannot be known, it may be."""
+    name = claim["spec"].get("storageClassName")
+    if not name:
+        return False
+    try:
+        live = client.get(Identity("storage.k8s.io/v1", "StorageClass", None, name))
+    except Refused:
+        return True
+    return live is None or live.get("volumeBindingMode") == "WaitForFirstConsumer"
 
 
 def _refused_pods(client: Client, run: Run, manifest: Manifest, live: Live) -> list[str]:
@@ -175,10 +212,27 @@ def _failure(
 
 def _last_words(client: Client, run: Run, pod: Manifest) -> list[str]:
     name = pod["metadata"]["name"]
-    found = [f"  {name}: {readiness.ending(pod)}"]
+    found = [f"  {name}: {readiness.ending(pod)}", *_events(client, run, pod)]
     _, container, _ = min(readiness.ended_badly(pod), key=lambda each: each[0])
     try:
         wrote = client.logs(run.namespace, name, container, _LOG_LINES)
     except OperationFailed:
         return [*found, "  its log cannot be read"]
     return [*found, *(f"  | {each}" for each in wrote)]
+
+
+def _events(client: Client, run: Run, pod: Manifest) -> list[str]:
+    """What the cluster had to complain of about a pod: its texts may quote it, its reasons not."""
+    fields = f"involvedObject.uid={pod['metadata']['uid']},type=Warning"
+    try:
+        events = client.find("v1", "Event", run.namespace, fields=fields)
+    except OperationFailed:
+        return []
+    events.sort(key=lambda each: str(each.get("lastTimestamp") or each.get("eventTime") or ""))
+    told: dict[str, None] = {}
+    for each in events[-_EVENTS:]:
+        reason = str(each.get("reason") or "")
+        if _REASON.match(reason):
+            known = readiness.missing(each.get("message"))
+            told[f"{reason} ({known})" if known else reason] = None
+    return [f"  events: {', '.join(told)}"] if told else []

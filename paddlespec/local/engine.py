@@ -32,12 +32,11 @@ from paddlespec.local.processes import now
 from paddlespec.local.state import Phase, is_alive, read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from paddlespec.backend import Consent, Mode, Work
     from paddlespec.local.prepare import Options
     from paddlespec.local.state import Status
-    from paddlespec.manifest import Manifest
 
 _TICK = 0.1
 _MOMENT = 0.25
@@ -68,7 +67,6 @@ class Engine:
     ) -> None:
         self.namespace = namespace or DEFAULT_NAMESPACE
         self.options, self.attached, self.environment = options, attached, environment
-        self.sent: list[Manifest] = []
         self._deadline: float | None = None
         self.tell: Callable[[str], None] = lambda _: None
         self.shown: dict[str, Callable[[], None]] = {}
@@ -112,7 +110,6 @@ class Engine:
 
     def apply(self, work: Work, mode: Mode, tell: Callable[[Event], None], consent: Consent) -> Run:
         """Make it so; what is already so is not disturbed."""
-        self.sent = work.manifests
         apply = Apply(
             self._folder(work.name),
             work,
@@ -127,6 +124,9 @@ class Engine:
         if apply.leash is not None:
             self._leashes.append(Attached(apply.run_folder, apply.leash))
         return run
+
+    def ahead(self, runs: Sequence[Run]) -> None:
+        """Nothing: to look at many runs here takes no longer at once than one by one."""
 
     def look(self, run: Run, until: Until) -> Progress:
         """How far *run* is on its way."""

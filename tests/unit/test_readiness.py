@@ -225,3 +225,58 @@ def test_a_pod_without_a_failed_container(status: str, words: str) -> None:
 def test_a_claim(phase: str, first_consumer: bool, expected: tuple[bool, bool]) -> None:
     found = readiness.claim(live(f"status: {{phase: {phase}}}"), waits_for_consumer=first_consumer)
     assert found[:2] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{}", (False, True, "waits in its queue")),
+        ("status: {phase: Pending}", (False, True, "waits in its queue")),
+        (
+            f"status: {{phase: Pending, conditions: {held('Unschedulable')}}}",
+            (False, False, "not all of its pods fit at the same time"),
+        ),
+        ("status: {phase: Inqueue}", (False, True, "admitted, waits for room")),
+        ("status: {phase: Running}", (True, True, "running")),
+        ("status: {phase: Unknown}", (False, False, "only a part of its pods runs")),
+    ],
+    ids=["new", "pending", "no-room", "inqueue", "running", "torn"],
+)
+def test_a_gang(text: str, expected: tuple[bool, bool, str]) -> None:
+    assert readiness.pod_group(live(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{}", (False, True, "no jobs yet")),
+        ("spec: {suspend: true}", (False, True, "suspended")),
+        (
+            "{metadata: {labels: {kueue.x-k8s.io/queue-name: q}}, spec: {suspend: true}}",
+            (False, True, "queued"),
+        ),
+        (
+            "status: {restarts: 2, replicatedJobsStatus: [{name: trainers, ready: 1}]}",
+            (False, True, "trainers 1 ready, 2 restarts"),
+        ),
+        (f"status: {{conditions: {held('Completed')}}}", (True, True, "complete")),
+        (
+            f"status: {{conditions: {held('Failed/FailedJobs')}}}",
+            (True, False, "failed: a role failed"),
+        ),
+        (
+            "metadata: {deletionTimestamp: 2026-01-01T00:00:00Z}",
+            (False, False, "is being deleted"),
+        ),
+    ],
+    ids=["new", "suspended", "queued", "running", "complete", "failed", "going"],
+)
+def test_a_job_set(text: str, expected: tuple[bool, bool, str]) -> None:
+    assert readiness.job_set(live(text)) == expected
+
+
+def test_of_the_words_of_the_kubelet_only_names_are_told() -> None:
+    text = 'MountVolume failed: configmap "code" not found (PASSWORD=hunter2)'
+    assert readiness.missing(text) == 'configmap "code" not found'
+    assert readiness.missing("exec: PASSWORD=hunter2") is None
+    assert readiness.missing(None) is None
