@@ -46,11 +46,16 @@ class Lock:
     ) -> None:
         self.client, self.namespace, self.job, self.tell = client, namespace, job, tell
         self.force, self.seconds = force, _seconds()
-        self.identity = Identity("coordination.k8s.io/v1", "Lease", namespace, f"{job}.paddlespec")
+        self.identity = _lock(namespace, job)
         self.holder = f"{socket.gethostname()}/{os.getpid()}/{os.urandom(4).hex()}"
         self.live: Manifest | None = None
         self._ended = threading.Event()
         self._renewer: threading.Thread | None = None
+
+    @staticmethod
+    def is_left(client: Client, job: str) -> bool:
+        """Whether there is a lock on a job, whose holder may be long gone."""
+        return client.get(_lock(client.namespace, job)) is not None
 
     def __enter__(self) -> Lock:
         try:
@@ -172,6 +177,10 @@ class Lock:
                 "renewTime": now,
             },
         }
+
+
+def _lock(namespace: str, job: str) -> Identity:
+    return Identity("coordination.k8s.io/v1", "Lease", namespace, f"{job}.paddlespec")
 
 
 def _holder(live: Manifest) -> str:

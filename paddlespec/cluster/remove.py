@@ -36,7 +36,7 @@ def contents(client: Client, name: str, *, claims: bool = False) -> Contents:
     if not found and not pods:
         inventory = Inventory(client, client.namespace, name)
         history = inventory.read()
-        if inventory.live is None:
+        if inventory.live is None and not (claims and Lock.is_left(client, name)):
             raise unknown(client, name)
         if not claims and not _is_to_come(history):
             raise _over(name, history)

@@ -184,6 +184,14 @@ def test_a_person_may_take_a_lock(user: User, verb: str) -> None:
     assert holder(user) is None
 
 
+def test_a_lock_that_is_left_of_a_job_is_deleted_with_it(user: User) -> None:
+    lease(user)
+    user.run("delete", "other", code=3)
+    user.run("delete", "fit")
+    assert holder(user) is None
+    user.run("delete", "fit", code=3)
+
+
 def test_a_failure_gives_the_lock_back(user: User) -> None:
     service = {"metadata": {"name": "fit-pserver"}, "spec": {"ports": [{"port": 80}]}}
     user.plane.request("POST", user.path("services"), service)
