@@ -44,8 +44,8 @@ class Command:
         os.kill(self.pid, number)
 
     def wait(self) -> Ended:
-        code = int(self._stream.readline())
-        self._connection.close()
+        with self._connection, self._stream:
+            code = int(self._stream.readline())
         out, err = (each.read_text(encoding="utf-8") for each in self._files)
         return Ended(code, out, err)
 
