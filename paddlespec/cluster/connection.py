@@ -16,7 +16,7 @@ from paddlespec.backend import OperationFailed
 from paddlespec.diagnostic import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 _DEFAULT = "~/.kube/config"
 _CREDENTIALS = re.compile(r"(?<=://)[^/]*@")
@@ -77,9 +77,21 @@ def resolve(
         # The client reads it once, and whoever writes it puts a new token there in time.
         hook = partial(_read_token, token_file)
         configuration.refresh_api_key_hook = hook  # type: ignore[assignment]
-    # It is named in messages; what it may hold before an @ is sent to nobody.
-    configuration.host = _CREDENTIALS.sub("", str(configuration.host))
+    if _CREDENTIALS.search(str(configuration.host)):
+        _plain(configuration.refresh_api_key_hook, configuration)
     return Connection(configuration, namespace or chosen.get("namespace") or "default")
+
+
+def _plain(renew: Callable[[Configuration], None] | None, configuration: Configuration) -> None:
+    """
+    Leave credentials out of the address, which messages name; they are sent to nobody.
+
+    Whoever renews a token brings them back, and puts itself in the place of this.
+    """
+    if renew is not None:
+        renew(configuration)
+    configuration.refresh_api_key_hook = partial(_plain, renew)  # type: ignore[assignment]
+    configuration.host = _CREDENTIALS.sub("", str(configuration.host))
 
 
 def _token_file(read: Mapping[str, dict[str, Any]], chosen: dict[str, Any]) -> str | None:

@@ -83,6 +83,7 @@ def masked(
 
 def effective_spec(loaded: Loaded) -> str:
     """The spec that was applied, all layers merged, as YAML without secrets."""
+    from paddlespec.checks.secrets import names_secret
     from paddlespec.emit import dump
 
     secrets = secrets_of(loaded)
@@ -91,7 +92,12 @@ def effective_spec(loaded: Loaded) -> str:
         if any(path == each for each in secrets.paths):
             return MASK
         if isinstance(value, dict):
-            return {key: shown(each, (*path, key)) for key, each in value.items()}
+            name = value.get("name")  # a variable, as patches write it
+            secret = name in secrets.variables or (isinstance(name, str) and names_secret(name))
+            return {
+                key: MASK if secret and key == "value" else shown(each, (*path, key))
+                for key, each in value.items()
+            }
         if isinstance(value, list):
             return [shown(each, (*path, index)) for index, each in enumerate(value)]
         return secrets.hide(value) if isinstance(value, str) else value
