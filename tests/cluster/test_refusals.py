@@ -112,30 +112,6 @@ def test_a_user_who_may_only_read(user: User) -> None:
     user.plane.eventually(told)
 
 
-def test_a_user_with_the_documented_rights(user: User) -> None:
-    """What apply, wait and delete need, and no more."""
-    objects = ["services", "configmaps", "persistentvolumeclaims"]
-    write = ["get", "list", "create", "patch", "delete"]
-    rules = [
-        {"apiGroups": [""], "resources": objects, "verbs": write},
-        {"apiGroups": ["batch"], "resources": ["jobs"], "verbs": write},
-        {"apiGroups": ["apps"], "resources": ["statefulsets"], "verbs": write},
-        {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["update"]},
-        {
-            "apiGroups": ["coordination.k8s.io"],
-            "resources": ["leases"],
-            "verbs": ["get", "create", "update", "delete"],
-        },
-        {"apiGroups": [""], "resources": ["pods", "pods/log", "events"], "verbs": ["get", "list"]},
-    ]
-    user.plane.allow("runner", user.namespace, rules)
-    runner = user._replace(kubeconfig=user.plane.kubeconfig_for("runner", user.namespace))
-    user.plane.eventually(lambda: runner.code("apply", user.ps(), "--dry-run", "server") == 0)
-    runner.run("apply", user.ps(run_for="1s"), "--wait", "complete", "--timeout", "60s")
-    runner.run("delete", "fit")
-    assert not user.everything()
-
-
 def test_unknown_credentials(user: User) -> None:
     path = user.folder / "stale.kubeconfig"
     text = user.kubeconfig.read_text(encoding="utf-8")

@@ -1,0 +1,355 @@
+"""
+The rights that commands need: the Roles of examples/rbac, no more and no less.
+
+What is needed is read from the API server's own account of what an administrator's commands asked.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+import yaml
+from control_plane.credentials import token_of
+from user import EXAMPLES, User
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from control_plane import ControlPlane
+
+RBAC = EXAMPLES / "rbac"
+ROLES = ("viewer", "differ", "applier")
+PACKAGE = str(EXAMPLES / "fit-a-line-collective")
+READS = ("get", "list", "watch")
+# Without these a command does what it was asked for, and tells less.
+SPARED = {
+    ("", "events", "list"),
+    ("", "pods/log", "get"),
+    ("coordination.k8s.io", "leases", "delete"),
+}
+CLAIM = "volumes=[{name: data, mountPath: /data, claim: {size: 1Gi}}]"
+WAIT = ("--timeout", "60s", "--wait")
+COMPLETE, READY = (*WAIT, "complete"), (*WAIT, "ready")
+STATEFUL = ("-u", "pservers.workload=StatefulSet")
+
+Right = tuple[str, str, str]
+
+
+class Step(NamedTuple):
+    """
+    One command: the smallest role that it needs, what it ends with.
+
+    *before* is done by an administrator, and *again* once more after each try.
+    """
+
+    role: str
+    arguments: Callable[[User], tuple[str, ...]]
+    code: int = 0
+    before: Callable[[User], object] = lambda _: None
+    again: Callable[[User], tuple[str, ...]] | None = None
+
+
+def fit(*options: str, verb: str = "apply", name: str = "fit", **marks: str) -> Any:
+    marks = marks or {"run_for": "1h"}
+    return lambda user: (verb, user.ps(name, **marks), *options)
+
+
+def words(*arguments: str) -> Callable[[User], tuple[str, ...]]:
+    return lambda _: arguments
+
+
+def package(verb: str, *options: str) -> Callable[[User], tuple[str, ...]]:
+    """A job whose code travels with it."""
+
+    def arguments(user: User) -> tuple[str, ...]:
+        user.ps("other", run_for="1s")  # the marks are every job's
+        return (verb, PACKAGE, *options)
+
+    return arguments
+
+
+def held(user: User) -> None:
+    """A lock whose holder does not come back."""
+    lease = {
+        "metadata": {"name": "fit.paddlespec"},
+        "spec": {"holderIdentity": "other/1/0", "leaseDurationSeconds": 1},
+    }
+    path = f"/apis/coordination.k8s.io/v1/namespaces/{user.namespace}/leases"
+    user.plane.request("POST", path, lease)
+
+
+def few(user: User) -> None:
+    """A quota that leaves no room for pods."""
+    user.plane.eventually(lambda: not user.all("pods"), within=60)
+    quota = {"metadata": {"name": "few"}, "spec": {"hard": {"pods": "1"}}}
+    user.plane.request("POST", user.path("resourcequotas"), quota)
+    user.plane.eventually(lambda: user.get("resourcequotas", "few").get("status", {}).get("used"))
+
+
+def plenty(user: User) -> None:
+    if user.names("resourcequotas"):
+        user.plane.request("DELETE", f"{user.path('resourcequotas')}/few")
+
+
+STEPS = {
+    "history-of-nothing": Step("viewer", words("get", "history")),
+    "diff-absent": Step("differ", fit("-u", CLAIM, verb="diff"), code=1),
+    "dry-run": Step("differ", fit("-u", CLAIM, "--dry-run", "server")),
+    "apply": Step("applier", fit("-u", CLAIM, *READY)),
+    "apply-again": Step("applier", fit("-u", CLAIM)),
+    "diff-running": Step("differ", fit("-u", CLAIM, verb="diff")),
+    "history": Step("viewer", words("get", "history", "fit")),
+    "histories": Step("viewer", words("get", "history")),
+    "spec": Step("viewer", words("get", "spec", "fit")),
+    "unlock": Step("applier", fit("-u", CLAIM, "--force-unlock"), before=held),
+    "replace": Step("applier", fit("-u", CLAIM, "-u", "image=registry.test/a:2", "--replace")),
+    "kill": Step(
+        "applier", words("kill", "fit", "--yes"), again=fit("-u", CLAIM, "--rerun", "--replace")
+    ),
+    "rerun": Step("applier", fit("--rerun", *STATEFUL, *COMPLETE, run_for="1s")),
+    "diff-over": Step("differ", fit(*STATEFUL, verb="diff", run_for="1s")),
+    "delete": Step(
+        "applier",
+        words("delete", "fit", "--yes"),
+        again=fit("-u", CLAIM, *STATEFUL, "--rerun", "--replace"),
+    ),
+    "diff-stateful": Step("differ", fit(*STATEFUL, verb="diff", name="other"), code=1),
+    "diff-package": Step("differ", package("diff"), code=1),
+    "package": Step("applier", package("apply", *COMPLETE)),
+    "diff-other-package": Step(
+        "differ", package("diff", "-u", "package.exclude=[README.md]"), code=1
+    ),
+    "delete-package": Step("applier", words("delete", "fit-a-line-collective", "--yes")),
+    "failing": Step("applier", fit(*COMPLETE, name="bad", fail="1", run_for="1s"), code=4),
+    "delete-failed": Step("applier", words("delete", "bad", "--yes")),
+    "no-room": Step("applier", fit(*READY, "--timeout", "6s", name="late"), code=5, before=few),
+    "delete-late": Step("applier", words("delete", "late", "--yes"), before=plenty),
+}
+
+
+def role(name: str) -> set[Right]:
+    """The rights of a Role that we ship."""
+    manifest = yaml.safe_load((RBAC / f"{name}.yaml").read_text(encoding="utf-8"))
+    assert manifest["kind"] == "Role"
+    assert manifest["metadata"]["name"] == f"paddlespec-{name}"
+    return {
+        (group, resource, verb)
+        for rule in manifest["rules"]
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    }
+
+
+def rules(rights: set[Right]) -> list[dict[str, list[str]]]:
+    return [
+        {"apiGroups": [group], "resources": [resource], "verbs": [verb]}
+        for group, resource, verb in sorted(rights)
+    ]
+
+
+def asked(event: dict[str, Any]) -> Iterator[Right]:
+    """The rights behind one request."""
+    found = event["objectRef"]
+    group, resource = found.get("apiGroup", ""), found["resource"]
+    if found.get("subresource"):
+        resource = f"{resource}/{found['subresource']}"
+    yield group, resource, event["verb"]
+    # An apply of what is not there creates it, and has to be allowed to.
+    if event["verb"] == "patch" and event["responseStatus"]["code"] == 201:
+        yield group, resource, "create"
+
+
+def rights_of(user: User, name: str, first: int) -> set[Right]:
+    return {
+        right
+        for event in user.plane.audit(user=name, namespace=user.namespace)[first:]
+        if event["userAgent"].startswith("paddlespec")
+        for right in asked(event)
+    }
+
+
+class Needed(NamedTuple):
+    """What each command asked for."""
+
+    steps: dict[str, set[Right]]
+
+    def of(self, *roles: str) -> set[Right]:
+        return {
+            right
+            for key, rights in self.steps.items()
+            if STEPS[key].role in roles
+            for right in rights
+        }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _quick_locks() -> Iterator[None]:
+    """A lock that could not be given back expires soon."""
+    os.environ["PADDLESPEC_LOCK_SECONDS"] = "1"
+    yield
+    del os.environ["PADDLESPEC_LOCK_SECONDS"]
+
+
+@pytest.fixture(scope="module")
+def needed(control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Needed:
+    """An administrator runs every command once."""
+    name = f"rights-{uuid.uuid4().hex[:10]}"
+    control_plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
+    user = User.admin(control_plane, name, tmp_path_factory.mktemp("rights"))
+    found = {}
+    for key, step in STEPS.items():
+        step.before(user)
+        time.sleep(0.2)  # a request is written down a moment after its answer
+        first = len(control_plane.audit(user="admin", namespace=name))
+        user.run(*step.arguments(user), code=step.code)
+        time.sleep(0.2)
+        found[key] = rights_of(user, "admin", first)
+    control_plane.request("DELETE", f"/api/v1/namespaces/{name}")
+    return Needed(found)
+
+
+@pytest.fixture
+def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
+    return User.admin(control_plane, namespace, tmp_path)
+
+
+class Restricted(NamedTuple):
+    """A user of whom only rights are known."""
+
+    user: User
+    name: str
+
+    def may(self, rights: set[Right], *probes: Right) -> None:
+        """Have exactly these rights from now on; *probes* tell when that is so."""
+        plane, space = self.user.plane, self.user.namespace
+        path = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{space}/roles/{self.name}"
+        body = {"metadata": {"name": self.name}, "rules": rules(rights)}
+        plane.request("PUT", path, body)
+        for each in probes:
+            plane.eventually(partial(self._is, each, each in rights))
+
+    def _is(self, right: Right, allowed: bool) -> bool:
+        group, resource, verb = right
+        resource, _, sub = resource.partition("/")
+        asked = {
+            "namespace": self.user.namespace,
+            "group": group,
+            "resource": resource,
+            "subresource": sub,
+            "verb": verb,
+        }
+        path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+        body = {
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SelfSubjectAccessReview",
+            "spec": {"resourceAttributes": asked},
+        }
+        answer = self.user.plane.request("POST", path, body, token=token_of(self.name))
+        return bool(answer["status"]["allowed"] == allowed)
+
+
+def restricted(user: User, rights: set[Right], name: str = "runner") -> Restricted:
+    user.plane.allow(name, user.namespace, rules(rights))
+    found = user._replace(kubeconfig=user.plane.kubeconfig_for(name, user.namespace))
+    who = Restricted(found, name)
+    who.may(rights, *rights)
+    return who
+
+
+def test_the_viewer_reads_and_nothing_else(needed: Needed) -> None:
+    """Whoever may not ask for a dry run sees a difference by reading."""
+    reading = {
+        right
+        for key, rights in needed.steps.items()
+        if key.startswith("diff-")
+        for right in rights
+        if right[2] in READS
+    }
+    assert role("viewer") == needed.of("viewer") | reading
+    assert {verb for _, _, verb in role("viewer")} <= set(READS)
+
+
+def test_the_differ_has_what_dry_runs_need(needed: Needed) -> None:
+    assert role("differ") == needed.of("viewer", "differ")
+    assert not {each for each in role("differ") if each[2] in ("delete", "update")}
+
+
+def test_the_applier_has_what_all_commands_need(needed: Needed) -> None:
+    assert role("applier") == needed.of(*ROLES)
+    assert role("viewer") < role("differ") < role("applier")
+
+
+def test_a_viewer_sees_differences_and_histories(user: User) -> None:
+    user.run("apply", user.ps(run_for="1h"), "--wait", "ready")
+    viewer = restricted(user, role("viewer"), "reader").user
+    for arguments in (("get", "history"), ("get", "history", "fit"), ("get", "spec", "fit")):
+        viewer.run(*arguments)
+    changed = (user.ps(run_for="1h"), "-u", "policy.timeout=3h")
+    told = viewer.run("diff", *changed, code=3)
+    assert "activeDeadlineSeconds" in told.stdout
+    assert "compared by reading only" in told.stdout + told.stderr
+    told = viewer.run("apply", *changed, code=3)
+    assert f"you may not create leases in namespace {user.namespace}" in told.stderr
+
+
+def test_a_differ_compares_as_the_server_does_and_changes_nothing(user: User) -> None:
+    user.run("apply", user.ps(run_for="1h"), "--wait", "ready")
+    before = user.settled()
+    differ = restricted(user, role("differ")).user
+    changed = (user.ps(run_for="1h"), "-u", "policy.timeout=3h")
+    told = differ.run("diff", *changed, code=1)
+    assert "by reading" not in told.stdout + told.stderr
+    differ.run("diff", user.ps(run_for="1h"))
+    differ.run("apply", *changed, "--dry-run", "server")
+    assert user.everything() == before
+
+
+def test_each_right_is_needed_and_told(user: User, needed: Needed) -> None:
+    """Before each command, each right that it is the first to use is taken away once."""
+    every = role("applier")
+    runner = restricted(user, every)
+    left, spared = set(every), set()
+    for key, step in STEPS.items():
+        step.before(user)
+        first = sorted(needed.steps[key] & left)
+        for right in first:
+            if step.again is not None:
+                user.run(*step.again(user))
+            runner.may(every - {right}, right)
+            if _is_refused(runner.user, step, right):
+                left.discard(right)
+            elif right in SPARED:
+                left.discard(right)
+                spared.add(right)
+            runner.may(every, right)
+        _once_more(runner.user, step)
+    assert spared == SPARED
+    assert not left, "no command needs these"
+
+
+def _is_refused(user: User, step: Step, right: Right) -> bool:
+    """Run a command without a right; whether it was refused, and the right was named."""
+    process = user.start(*step.arguments(user))
+    out, err = process.communicate(timeout=120)
+    assert "Traceback" not in err, err
+    if process.returncode != 3 and f"you may not {right[2]}" not in out + err:
+        return False
+    _, resource, verb = right
+    assert f"you may not {verb} {resource} in namespace {user.namespace}" in out + err, right
+    return True
+
+
+def _once_more(user: User, step: Step) -> None:
+    """With all rights, what was begun comes to its end."""
+    process = user.start(*step.arguments(user))
+    out, err = process.communicate(timeout=120)
+    # What an earlier try removed is not there to be removed again.
+    gone = "there is no job" in err or "nothing is left of" in err
+    assert process.returncode == step.code or gone, f"{step.arguments(user)}\n{out}\n{err}"
