@@ -32,7 +32,7 @@ def record(client: Client, name: str) -> Recorded:
         raise unknown(client, name)
     found = client.find("batch/v1", "Job", client.namespace, f"{JOB_LABEL}={name}")
     owner = next((each for each in found if is_owner(each)), None)
-    return Recorded(client.namespace, name, _seen(history, owner))
+    return Recorded(client.namespace, name, seen(history, owner))
 
 
 def records(client: Client, *, everywhere: bool) -> tuple[list[Recorded], list[Unread]]:
@@ -48,7 +48,7 @@ def records(client: Client, *, everywhere: bool) -> tuple[list[Recorded], list[U
         metadata = each["metadata"]
         key = metadata["namespace"], metadata["labels"][INVENTORY_LABEL]
         try:
-            found.append(Recorded(*key, _seen(history_of(each), owners.get(key))))
+            found.append(Recorded(*key, seen(history_of(each), owners.get(key))))
         except OperationFailed as error:
             failures.append((key[1], error))
     return sorted(found, key=lambda each: each[:2]), failures
@@ -65,7 +65,7 @@ def unknown(client: Client, name: str) -> NotFound:
     return NotFound(f"there is no job {name} in namespace {client.namespace}", hint)
 
 
-def _seen(history: History, owner: Manifest | None) -> History:
+def seen(history: History, owner: Manifest | None) -> History:
     """*history* as it is now; when a run was lost, nobody saw."""
     known = {each.uid for each in history.runs if each.is_over}
     return History(

@@ -20,7 +20,7 @@ _LOG_LINES = 10
 _EVENTS = 5
 _REASON = re.compile(r"[A-Za-z]{1,60}\Z")
 # The parts of an event's text that name an object; the rest may quote the pod.
-_KNOWN_REASONS = re.compile(
+KNOWN_REASONS = re.compile(
     r"exceeded quota: [a-z0-9.-]*[a-z0-9]|no PriorityClass with name [a-z0-9.-]*[a-z0-9]"
 )
 
@@ -46,7 +46,7 @@ def look(client: Client, run: Run, until: Until) -> Progress:
         )
     progress = readiness.job(trainers)
     if not progress.ok:
-        raise _failure(client, run, live, trainers, progress.message)
+        raise failure(client, run, live, trainers, progress.message)
     if progress.done:
         if until is Until.complete and _stop_pservers(client, run, live):
             return progress._replace(message=f"{progress.message}, pservers stopped")
@@ -149,7 +149,7 @@ def _refused_pods(client: Client, run: Run, manifest: Manifest, live: Live) -> l
     if not events:
         return []
     last = max(events, key=lambda each: each.get("lastTimestamp") or "")
-    known = _KNOWN_REASONS.search(str(last.get("message") or ""))
+    known = KNOWN_REASONS.search(str(last.get("message") or ""))
     return [f"pods cannot be created: {known[0] if known else 'see the events of the Job'}"]
 
 
@@ -164,7 +164,7 @@ def _check_pservers(client: Client, run: Run, live: Live, trainers: Manifest) ->
         if found is None:
             raise JobFailed(f"{identity(manifest)} is gone while the trainers run")
         if manifest["kind"] == "Job" and not (progress := readiness.job(found)).ok:
-            raise _failure(client, run, live, found, progress.message)
+            raise failure(client, run, live, found, progress.message)
 
 
 def _stop_pservers(client: Client, run: Run, live: Live) -> bool:
@@ -188,7 +188,7 @@ def _stop_pservers(client: Client, run: Run, live: Live) -> bool:
     return stopped
 
 
-def _failure(
+def failure(
     client: Client, run: Run, live: Live, workload: Manifest, message: str
 ) -> OperationFailed:
     """The end of a run: why, the replica that failed first, and what it wrote last."""

@@ -1,0 +1,263 @@
+"""`status`, `wait`, `get jobs` and `get workers` on a real control plane."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from user import User
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from control_plane import ControlPlane
+
+COLLECTIVE = (
+    *("-u", "mode=collective", "-u", "pservers-"),
+    *("-u", "command=python -m paddle.distributed.launch train.py"),
+)
+PARALLEL = ("-u", "mode=parallel", "-u", "pservers-")
+
+
+@pytest.fixture
+def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
+    return User.admin(control_plane, namespace, tmp_path)
+
+
+def data(user: User, *arguments: str, code: int = 0) -> Any:
+    return json.loads(user.run(*arguments, "-o", "json", code=code).stdout)
+
+
+def job(user: User, *arguments: str) -> dict[str, Any]:
+    (found,) = data(user, "get", "jobs", *arguments)["jobs"]
+    return dict(found)
+
+
+def cells(text: str) -> list[str]:
+    return text.splitlines()[1].split()
+
+
+def test_a_running_job(user: User) -> None:
+    spec = user.ps(run_for="1h")
+    user.run("apply", spec)
+    user.run("wait", "fit", "--for", "ready", "--timeout", "60s")
+    user.plane.eventually(lambda: job(user)["roles"]["pservers"]["ready"] == 2)
+    assert cells(user.run("get", "jobs").stdout)[:7] == [
+        *("fit", "ps", "running", "2/2", "2/2", "0", "0")
+    ]
+    shown = user.run("status", "fit").stdout
+    assert f"job:        fit in namespace {user.namespace} (target kubernetes)" in shown
+    assert "runs:       ps, run 1" in shown
+    assert f"spec:       {spec}" in shown
+    assert "trainers:   2/2 ready" in shown
+    assert "Job/fit-trainer SuccessfulCreate: pod fit-trainer-" in shown
+    assert "next:       paddlespec logs fit -f" in shown
+    found = data(user, "get", "workers", "fit")["workers"]
+    assert [(each["role"], each["rank"], each["state"]) for each in found] == [
+        *(("trainers", 0, "running"), ("trainers", 1, "running")),
+        *(("pservers", 0, "running"), ("pservers", 1, "running")),
+    ]
+    assert all(each["node"] and each["address"] and each["started"] for each in found)
+
+
+@pytest.mark.parametrize(("updates", "mode"), [(COLLECTIVE, "collective"), (PARALLEL, "parallel")])
+def test_jobs_of_other_modes(user: User, updates: tuple[str, ...], mode: str) -> None:
+    user.run("apply", user.ps(run_for="1h"), *updates, "--wait", "ready")
+    user.plane.eventually(lambda: job(user)["state"] == "running")
+    assert cells(user.run("get", "jobs").stdout)[1:5] == [mode, "running", "2/2", "-"]
+
+
+def test_pservers_of_a_stateful_set(user: User) -> None:
+    spec = user.ps(run_for="1h")
+    user.run("apply", spec, "-u", "pservers.workload=StatefulSet", "--wait", "ready")
+    user.plane.eventually(lambda: job(user)["roles"]["pservers"]["ready"] == 2)
+    found = data(user, "get", "workers", "fit")["workers"]
+    assert [each["rank"] for each in found] == [0, 1, 0, 1]
+
+
+def test_a_failed_job_shows_who_failed_first(user: User) -> None:
+    user.run("apply", user.ps(run_for="1s", fail="7", fail_index="1"))
+    told = user.run("wait", "fit", "--timeout", "60s", code=4)
+    assert "exit code 7" in told.stderr
+    user.run("wait", "fit", "--for", "failed", "--timeout", "60s")
+    shown = user.run("status", "fit", code=4).stdout
+    assert "state:      failed: a replica failed" in shown
+    assert "fit-trainer-1-" in shown
+    assert ": exit code 7" in shown
+    assert "Failed (BackoffLimitExceeded)" in shown
+    assert "--rerun" in shown
+    assert not data(user, "get", "jobs")["jobs"]
+    assert job(user, "-a")["state"] == "failed"
+    failed = [
+        each for each in data(user, "get", "workers", "fit")["workers"] if each["exitCode"] == 7
+    ]
+    assert [(each["rank"], each["state"], each["reason"]) for each in failed] == [
+        (1, "failed", "Error")
+    ]
+
+
+def test_memory_that_ran_out_is_said(user: User) -> None:
+    user.run("apply", user.ps(run_for="1s", fail="137", fail_reason="OOMKilled"))
+    user.run("wait", "fit", "--for", "failed", "--timeout", "60s")
+    shown = user.run("status", "fit", code=4).stdout
+    assert "exit code 137 (out of memory)" in shown
+    assert "failed (OOMKilled)" in user.run("get", "workers", "fit").stdout
+
+
+def test_a_job_that_fits_nowhere(user: User) -> None:
+    user.run("apply", user.ps(), "-u", "trainers.resources.cpu=4000")
+    user.plane.eventually(lambda: "fits on no node" in user.run("status", "fit").stdout)
+    shown = user.run("status", "fit").stdout
+    assert "state:      pending: fits on no node: 0/" in shown
+    assert "trainers:   0/2 ready (fits on no node: 0/" in shown
+    assert "warning Pod/fit-trainer-" in shown
+    assert "pending (Unschedulable)" in user.run("get", "workers", "fit").stdout
+    told = user.run("wait", "fit", "--for", "ready", "--timeout", "2s", code=5)
+    assert "fits on no node" in told.stderr
+
+
+def test_an_image_that_is_not_there(user: User) -> None:
+    user.run("apply", user.ps(), "-u", "image=registry.test/does-not-exist:1")
+    user.plane.eventually(lambda: "cannot pull" in user.run("status", "fit").stdout)
+    found = data(user, "get", "workers", "fit")["workers"]
+    assert {each["reason"] for each in found} == {"ImagePullBackOff"}
+    assert found[0]["message"].startswith("cannot pull image registry.test/does-not-exist:1")
+
+
+def test_pods_that_a_quota_forbids(user: User) -> None:
+    quota = {"metadata": {"name": "small"}, "spec": {"hard": {"pods": "0"}}}
+    user.plane.request("POST", user.path("resourcequotas"), quota)
+    user.run("apply", user.ps())
+    expected = "pods cannot be created: exceeds the quota small"
+    user.plane.eventually(lambda: expected in user.run("status", "fit").stdout)
+    told = user.run("get", "workers", "fit").stderr
+    assert "fit has no replicas at the moment: it is pending" in told
+
+
+def test_a_killed_job_is_known_by_its_inventory(user: User) -> None:
+    user.run("apply", user.ps(run_for="1h"), "-u", "metadata.labels.team=ads")
+    user.run("kill", "fit")
+    assert job(user, "-a")["state"] == "killed"
+    assert not data(user, "get", "jobs")["jobs"]
+    shown = user.run("status", "fit", code=3).stdout
+    assert "state:      killed" in shown
+    assert "trainers:   0/2 ready" in shown
+    assert "paddlespec apply" in shown
+    assert job(user, "-a", "-l", "team=ads")["mode"] == "ps"
+    user.run("wait", "fit", "--for", "deleted", "--timeout", "20s")
+    assert "was killed" in user.run("wait", "fit", code=3).stderr
+
+
+def test_a_job_that_its_time_to_live_removed(user: User) -> None:
+    user.run("apply", user.ps(run_for="1s"), "-u", "policy.keepFinished=1s")
+    user.run("wait", "fit", "--timeout", "60s")
+    user.plane.eventually(lambda: not user.names("jobs"))
+    found = job(user, "-a")
+    assert (found["state"], found["mode"], found["run"]) == ("succeeded", "ps", 1)
+    user.run("status", "fit")
+    user.run("wait", "fit")
+    assert "no replicas" in user.run("get", "workers", "fit").stderr
+
+
+def test_waiting_to_the_end_stops_the_pservers(user: User) -> None:
+    user.run("apply", user.ps(run_for="2s"))
+    told = user.run("wait", "fit", "--timeout", "60s")
+    assert "fit: complete, pservers stopped" in told.stderr
+    assert [each["state"] for each in user.history()] == ["succeeded"]
+    user.plane.eventually(lambda: job(user, "-a")["roles"]["pservers"]["ready"] == 0)
+
+
+def test_lost_pservers_fail_a_job_that_still_runs(user: User) -> None:
+    user.run("apply", user.ps(run_for="1h"), "--wait", "ready")
+    user.plane.request("DELETE", f"{user.path('jobs')}/fit-pserver?propagationPolicy=Background")
+    user.plane.eventually(lambda: "fit-pserver" not in user.names("jobs"))
+    assert job(user)["state"] == "failing"
+    assert "the pservers are gone" in user.run("status", "fit", code=4).stdout
+
+
+def test_a_name_that_is_not_there(user: User) -> None:
+    user.run("apply", user.ps("word2vec"))
+    for command in (("status",), ("wait",), ("get", "workers")):
+        told = user.run(*command, "wordvec", code=3).stderr
+        assert f"there is no job wordvec in namespace {user.namespace}" in told
+        assert 'did you mean "word2vec"?' in told
+    user.run("wait", "wordvec", "--for", "deleted")
+
+
+def test_manifests_that_another_tool_applied(user: User) -> None:
+    rendered = user.run("render", user.ps(run_for="1h"), "-u", "env.PASSWORD=shown").stdout
+    user.plane.kubectl("apply", "-n", user.namespace, "-f", "-", input=rendered)
+    user.plane.eventually(lambda: job(user)["state"] == "running")
+    assert (job(user)["run"], job(user)["user"]) == (None, None)
+    assert "no run is recorded" in user.run("status", "fit").stdout
+    user.run("wait", "fit", "--for", "ready", "--timeout", "60s")
+
+
+def test_a_damaged_inventory_hides_no_other_job(user: User) -> None:
+    user.run("apply", user.ps("one", run_for="1h"))
+    broken = {
+        "metadata": {"name": "two.paddlespec", "labels": {"paddlespec.io/inventory": "two"}},
+        "data": {"runs.json": "{"},
+    }
+    user.plane.request("POST", user.path("configmaps"), broken)
+    told = user.run("get", "jobs", "-o", "name", code=3)
+    assert told.stdout == "one\n"
+    assert "two: the inventory two.paddlespec is damaged" in told.stderr
+
+
+def test_someone_without_rights(user: User) -> None:
+    stranger = user._replace(kubeconfig=user.plane.kubeconfig_for("nobody", user.namespace))
+    for command in (("get", "jobs"), ("status", "fit"), ("wait", "fit")):
+        assert "you may not" in stranger.run(*command, code=3).stderr
+
+
+def many(user: User, first: int, last: int) -> None:
+    """Jobs that hold nothing but their place, with the inventories of their runs."""
+    for number in range(first, last):
+        name = f"job-{number}"
+        labels = {"paddlespec.io/job": name, "paddlespec.io/role": "trainers"}
+        container = {"name": "paddle", "image": "registry.test/paddle:1"}
+        pod = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
+        pod["spec"]["restartPolicy"] = "Never"
+        live = {
+            "metadata": {"name": f"{name}-trainer", "labels": labels},
+            "spec": {"suspend": True, "template": pod},
+        }
+        uid = user.plane.request("POST", user.path("jobs"), live)["metadata"]["uid"]
+        run = {"run": 1, "state": "running", "uid": uid, "who": "alice"}
+        marked = {"name": f"{name}.paddlespec", "labels": {"paddlespec.io/inventory": name}}
+        kept = {"runs.json": json.dumps([run]), "spec-1.yaml": "spec: {mode: parallel}\n"}
+        user.plane.request("POST", user.path("configmaps"), {"metadata": marked, "data": kept})
+
+
+def requests(user: User, *arguments: str) -> tuple[int, str]:
+    """How many requests a command makes, and what it shows."""
+
+    def seen() -> list[dict[str, Any]]:
+        listed = user.plane.audit(user="admin")
+        return [each for each in listed if each["userAgent"].startswith("paddlespec")]
+
+    before = len(seen())
+    shown = user.run(*arguments).stdout
+    # A request is written as it ends, in turn: ours are there once a later one is.
+    mark = f"/api/v1/namespaces/{user.namespace}/pods?labelSelector=mark%3D{before}"
+    user.plane.request("GET", mark)
+    user.plane.eventually(lambda: any(each["requestURI"] == mark for each in user.plane.audit()))
+    return len(seen()) - before, shown
+
+
+def test_the_number_of_requests_does_not_grow_with_that_of_the_jobs(user: User) -> None:
+    made = 0
+    for count in (1, 50, 500):
+        many(user, made, count)
+        made = count
+        for arguments in (("-a",), ("-a", "--user", "alice", "-o", "wide")):
+            number, shown = requests(user, "get", "jobs", *arguments)
+            assert len(shown.splitlines()) == 1 + count
+            assert number == 3, arguments
+    number, shown = requests(user, "get", "jobs", "-A", "-o", "name")
+    assert number == 3
+    assert f"{user.namespace}/job-499" in shown
+    number, _ = requests(user, "get", "workers", "job-7")
+    assert number == 4
