@@ -138,6 +138,8 @@ def diff(before: Iterable[Manifest], after: Iterable[Manifest]) -> list[Change]:
 
 def differences(before: Any, after: Any, path: Path = ()) -> Iterator[tuple[Path, Any, Any]]:
     """The deepest places at which two values differ."""
+    if before is after:
+        return
     if isinstance(before, dict) and isinstance(after, dict):
         for key in [*before, *(each for each in after if each not in before)]:
             yield from differences(before.get(key, MISSING), after.get(key, MISSING), (*path, key))

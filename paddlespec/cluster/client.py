@@ -41,6 +41,8 @@ _PAUSES = (0.1, 0.3, 1.0, 2.0, 4.0)
 # An address that never answered is more likely wrong than down.
 _PAUSES_AT_FIRST = _PAUSES[:2]
 _LONGEST_RETRY_AFTER = 30.0
+# How often is asked whether a token has to be renewed, which reads files.
+_TOKEN_SECONDS = 1.0
 # Requests of one job, or jobs, that are under way at the same time.
 AT_ONCE = 8
 # Names of a kind that are worth to be asked for at once.
@@ -72,6 +74,8 @@ class Client:
         self._cancelled = threading.Event()
         self._own = threading.local()
         self._renewal = threading.Lock()
+        self._renewed = float("-inf")
+        self._token: str | None = None
         if not connection.configuration.verify_ssl:
             # The kubeconfig says so; a warning with every request tells nothing new.
             urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
@@ -400,5 +404,8 @@ class Client:
     def _credentials(self) -> dict[str, str]:
         """The header that says who asks; a token that ages is renewed on the way."""
         with self._renewal:
-            found = self._configuration.auth_settings().get("BearerToken")
-        return {"Authorization": found["value"]} if found and found["value"] else {}
+            if time.monotonic() - self._renewed > _TOKEN_SECONDS:
+                found = self._configuration.auth_settings().get("BearerToken")
+                self._token = found["value"] if found else None
+                self._renewed = time.monotonic()
+            return {"Authorization": self._token} if self._token else {}

@@ -132,7 +132,8 @@ class Comparing:
             if newer is None:
                 return self._created(manifest)
             return self._compared(manifest, newer, tries - 1)
-        return Row(Change(essence(live), _resumed(essence(found), live)))
+        before, after = essence(live), _resumed(essence(found), live)
+        return Row(Change(before, before if before == after else after))
 
     def _ask(self, sent: Manifest) -> tuple[Manifest, Manifest | Refused]:
         """What is sent, and the server's answer; yields to Kueue as an apply does."""

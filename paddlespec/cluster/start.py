@@ -8,6 +8,7 @@ nothing that runs without limit.
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from paddlespec.backend import Event, Mode, OperationFailed
@@ -77,12 +78,16 @@ class Start:
         *began* is told of that Job before anything that it owns is made.
         """
         assert parts.owner is not None
-        for each in parts.claims:
-            self.put(each, self.live(each))
+        for each, found in zip(parts.claims, self.client.each(self.live, parts.claims)):
+            self.put(each, found)
         owner = self.put(parts.owner, live)
         began(owner)
         runs = self._runs(live)
-        started = [self._owned(each, owner, runs=runs) for each in parts.owned]
+        known = [] if self.anew else self.client.each(self.live, parts.owned)
+        started = [
+            self._owned(each, found, owner, runs=runs)
+            for each, found in zip_longest(parts.owned, known)
+        ]
         if self.mode is Mode.none:
             for each in [*started, owner]:
                 self._resume(each)
@@ -170,8 +175,9 @@ class Start:
             self.tell(Event("was suspended after its start, and stays so", named(live)))
         return True
 
-    def _owned(self, manifest: Manifest, owner: Manifest, *, runs: bool) -> Manifest:
-        live = None if self.anew else self.live(manifest)
+    def _owned(
+        self, manifest: Manifest, live: Manifest | None, owner: Manifest, *, runs: bool
+    ) -> Manifest:
         if has_pods(manifest):
             self._whole(manifest, live, runs=runs)
         restarts = live is not None and not is_job(manifest) and has_pods(manifest)
