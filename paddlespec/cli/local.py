@@ -139,12 +139,14 @@ def showing_logs(runs: Sequence[Waiting], until: Until, *, no_color: bool) -> It
 
 
 def tell_next(runs: Sequence[Waiting], until: Until) -> None:
-    """What can be done with a rehearsal that goes on."""
+    """What can be done with a rehearsal that goes on, and where the results are of one that ended."""
     from paddlespec.backend import Until
     from paddlespec.cli.tell import note
 
-    for name, engine, run in _here(runs) if until is not Until.complete else ():
-        if engine.is_running(run):
+    for name, engine, run in _here(runs):
+        if results := engine.results(run) if until is Until.complete else None:
+            note(f"{name}: its results are in {results}")
+        elif until is not Until.complete and engine.is_running(run):
             note(f"next: paddlespec logs {name} -f, paddlespec kill {name}")
 
 

@@ -147,6 +147,18 @@ class Engine:
         status = self._latest(self._folder(run.work.name))
         return status is not None and status.uid == run.uid and not status.phase.is_over
 
+    def results(self, run: Run) -> str | None:
+        """The folder with the results of *run*, if it left any."""
+        folder = self._folder(run.work.name)
+        record = next((each for each in folder.history().runs if each.uid == run.uid), None)
+        if record is None or record.state is not State.succeeded:
+            return None
+        launch = folder.launch(record.number)
+        place = launch.output if launch else None
+        with contextlib.suppress(OSError):
+            return place if place and os.listdir(place) else None
+        return None
+
     def contents(self, name: str, *, claims: bool) -> Contents:  # noqa: ARG002
         """What there is of the job *name*."""
         folder = self._folder(name)

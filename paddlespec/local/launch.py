@@ -47,7 +47,7 @@ class Launch(NamedTuple):
 
     `meets`: replicas find each other first, so that one that is lost meanwhile leaves the others
     waiting for ever; `rendezvous` limits that. `independent` replicas (mode parallel) are tried
-    again one by one.
+    again one by one. `output` is where the first trainer's results go.
     """
 
     job: str
@@ -60,6 +60,7 @@ class Launch(NamedTuple):
     meets: bool = False
     rendezvous: float = 300.0
     independent: bool = False
+    output: str | None = None
 
 
 def dump(launch: Launch) -> str:

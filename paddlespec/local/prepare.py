@@ -139,6 +139,7 @@ def prepare(work: Work, options: Options, folder: str) -> Launch:
         grace=rehearsal.get("grace", 60.0),
         meets=bool(rehearsal.get("meets")),
         independent=rehearsal.get("mode") == "parallel",
+        output=_results(rehearsal, places),
     )
     if place := _output(rehearsal, places):
         output.claim(place, rehearsal["outputPolicy"], uid)
@@ -190,6 +191,14 @@ def _output(rehearsal: Mapping[str, Any], places: Mapping[str, Sequence[Place]])
         if place and not place.scratch:
             return mounts.here_of(own, str(path))
     return None
+
+
+def _results(
+    rehearsal: Mapping[str, Any], places: Mapping[str, Sequence[Place]]
+) -> str | None:
+    """Where the first trainer's results are to be found."""
+    path = rehearsal.get("output")
+    return mounts.here_of(next(iter(places.values())), str(path)) if path else None
 
 
 def _output_faults(
