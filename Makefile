@@ -12,7 +12,7 @@ EXAMPLE := examples/fit-a-line-collective
 .PHONY: help demo test lint types contracts unit bench cluster-bin schemas clean
 
 help:
-	@echo "make demo         install, validate, preview, and train a real example on this machine"
+	@echo "make demo         install, validate, preview, and rehearse a real training on this machine"
 	@echo "make test         every check and test"
 	@echo "make lint         style, types, import contracts"
 	@echo "make bench        measure against peers"
@@ -31,11 +31,12 @@ $(PADDLE): $(READY)
 demo: $(PADDLE)
 	@echo "== validate: every mistake at its word" && $(BIN)/paddlespec validate $(EXAMPLE)
 	@echo "== preview: what a reviewer looks at" && $(BIN)/paddlespec render $(EXAMPLE) --preview
-	@echo "== train: two real processes, as the cluster would start them"
-	cd $(EXAMPLE) && PADDLESPEC_OUTPUT=$${TMPDIR:-/tmp}/paddlespec-demo \
-	  $(abspath $(BIN))/python -W ignore -m paddle.distributed.launch --nproc_per_node 2 \
-	  --log_dir $${TMPDIR:-/tmp}/paddlespec-demo/log train.py --epochs 5
-	@echo "== next: $(BIN)/paddlespec apply $(EXAMPLE) --wait complete"
+	@echo "== rehearse: two real trainers on this machine, with the variables of their pods"
+	$(BIN)/paddlespec apply $(EXAMPLE) --target local --rerun --wait complete
+	@echo "== next: three trainers, their losses once more, and a job of your own (docs/rehearsal.md)"
+	@echo "   $(BIN)/paddlespec apply $(EXAMPLE) --target local --scale trainers=3 --wait complete"
+	@echo "   $(BIN)/paddlespec logs fit-a-line-collective --grep loss"
+	@echo "   $(BIN)/paddlespec init my-job"
 
 test: lint unit
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import re
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+import sys
+from pathlib import Path
 
 import pytest
 from pages import BLOCKS, ROOT, Block, commit_all, copy_checkout, environment, of, run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture
@@ -39,11 +39,31 @@ def test_setup_commands_are_known_to_make(block: Block, checkout: Path) -> None:
         subprocess.run(planned, cwd=checkout, check=True, capture_output=True)
 
 
+@pytest.mark.paddle
 @of("paddle")
 def test_paddle_commands(block: Block, checkout: Path) -> None:
     if importlib.util.find_spec("paddle") is None:
         pytest.skip("PaddlePaddle is not installed: pip install '.[paddle]'")
-    run(block, checkout, environment(checkout))
+    # Environments with what examples require are kept and shared, as a reader's are.
+    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    run(block, checkout, {**environment(checkout), "XDG_CACHE_HOME": cache})
+
+
+def test_what_the_demo_ends_with_can_be_typed() -> None:
+    planned = subprocess.run(
+        ["make", "-n", "demo"], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout
+    commands = re.findall(r"(?:^|\s)\S*/paddlespec (\w+)(.*?)\"?$", planned, re.MULTILINE)
+    assert len(commands) > 4
+    for command, rest in commands:
+        told = subprocess.run(
+            [sys.executable, "-m", "paddlespec", command, "--help"],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for option in re.findall(r"--[a-z-]+", rest):
+            assert option in told, f"{command} {option}"
 
 
 def test_every_block_is_run_somewhere() -> None:
