@@ -64,7 +64,7 @@ class Client:
         self.namespace = connection.namespace
         self.deadline: float | None = None
         self.at_once = AT_ONCE
-        self._has_answered = False
+        self._has_answered = self._is_down = False
         self._configuration = connection.configuration
         # Jobs have requests of their own under way, and locks that they renew.
         self._configuration.connection_pool_maxsize = 4 * AT_ONCE
@@ -363,7 +363,11 @@ class Client:
                 status, answer, after = self._once(method, url, headers, content)
             except urllib3.exceptions.HTTPError as error:
                 trouble = unreachable(self.host, error)
-                passes = not isinstance(error, urllib3.exceptions.SSLError)
+                # What one job has tried in vain, the others need not try as long.
+                passes = not isinstance(error, urllib3.exceptions.SSLError) and not self._is_down
+                self._is_down = not self._has_answered and (
+                    self._is_down or attempt >= len(_PAUSES_AT_FIRST)
+                )
             else:
                 self._has_answered = True
                 if 200 <= status < 300:

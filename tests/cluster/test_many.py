@@ -1,0 +1,149 @@
+"""Many jobs with one command: side by side, told in order, none in the way of another."""
+
+from __future__ import annotations
+
+import re
+import signal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from user import PS, User
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from control_plane import ControlPlane
+
+JOBS = 12
+
+
+@pytest.fixture
+def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
+    return User.admin(control_plane, namespace, tmp_path)
+
+
+@pytest.fixture
+def folder(user: User) -> str:
+    """A folder of small jobs."""
+    jobs = user.folder / "jobs"
+    jobs.mkdir()
+    text = PS.replace("replicas: 2", "replicas: 1")
+    for number in range(JOBS):
+        (jobs / f"{number:02}.yaml").write_text(text.replace("NAME", f"job-{number:02}"))
+    return str(jobs)
+
+
+def requests(user: User, since: int) -> list[dict[str, Any]]:
+    """What the tool asked for here after *since* requests."""
+    return user.plane.audit(user="admin", namespace=user.namespace)[since:]
+
+
+def theirs(user: User) -> None:
+    """Somebody else's Service under the name of one of job-05's."""
+    body = {
+        "metadata": {"name": "job-05-pserver"},
+        "spec": {"clusterIP": "None", "selector": {"own": "pods"}},
+    }
+    user.plane.request("POST", user.path("services"), body)
+
+
+def jobs_of(text: str) -> list[str]:
+    return re.findall(r"job-\d\d", text)
+
+
+def test_what_is_told_comes_in_the_order_of_the_specs(user: User, folder: str) -> None:
+    done = user.run("apply", folder)
+    assert done.stderr.splitlines()[-1] == f"{JOBS} jobs: {JOBS} applied"
+    told = jobs_of(done.stdout)
+    assert told == sorted(told)
+    assert set(told) == {f"job-{number:02}" for number in range(JOBS)}
+    again = user.run("apply", folder)
+    assert again.stderr.splitlines()[-1] == f"{JOBS} jobs: {JOBS} unchanged"
+    assert "No changes. 48 objects compared." in user.run("diff", folder).stdout
+
+
+def test_a_job_that_fails_does_not_stop_the_others(user: User, folder: str) -> None:
+    theirs(user)
+    done = user.run("apply", folder, code=3)
+    last = done.stderr.splitlines()[-1]
+    assert last == f"{JOBS} jobs: {JOBS - 1} applied, 1 failed (job-05)"
+    assert "job-05: Service/job-05-pserver is there already and is not ours" in done.stderr
+    assert len([each for each in user.all("jobs") if not each["spec"].get("suspend")]) == 2 * (
+        JOBS - 1
+    )
+
+
+def test_a_comparison_of_many_asks_no_more_than_it_must(user: User, folder: str) -> None:
+    theirs(user)
+    before = len(requests(user, 0))
+    done = user.run("diff", folder, code=3)
+    assert "job-05" in done.stdout
+    assert "Service/job-05-pserver is there already and is not ours" in done.stdout
+
+    def complete() -> list[dict[str, Any]]:
+        found = requests(user, before)
+        return found if sum(each["verb"] == "patch" for each in found) >= 4 * JOBS - 1 else []
+
+    found = user.plane.eventually(complete)
+    # Each object is tried, and the one that is not ours is looked at; the rest are lists.
+    assert sum(each["verb"] == "get" for each in found) <= 1
+    assert sum(each["verb"] == "list" for each in found) <= 12
+    assert user.writes() == []
+
+
+def test_waiting_for_many_asks_as_often_as_for_one(user: User, folder: str) -> None:
+    done = user.run("apply", folder, "--wait", "ready", "--timeout", "100s")
+    told = [each for each in done.stderr.splitlines() if ": warning: " not in each]
+    assert set(jobs_of("\n".join(told))) == {f"job-{number:02}" for number in range(JOBS)}
+    assert len(told) == len(set(told))
+    found = [
+        each
+        for each in requests(user, 0)
+        if each["verb"] == "list"
+        and each["objectRef"]["resource"] == "pods"
+        and each["userAgent"].startswith("paddlespec")
+    ]
+    of_many = [each for each in found if "%2C" in each["requestURI"]]
+    of_one = [each for each in found if each not in of_many]
+    # One list before each start, and one for the last job that is waited for.
+    assert of_many
+    assert len(of_one) < 2 * JOBS
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["ctrl-c", "sigterm"]
+)
+def test_a_signal_ends_all_of_them_and_leaves_no_lock(
+    user: User, folder: str, number: int, code: int
+) -> None:
+    leases = f"/apis/coordination.k8s.io/v1/namespaces/{user.namespace}/leases"
+
+    def held() -> list[Any]:
+        items: list[Any] = user.plane.request("GET", leases)["items"]
+        return items
+
+    # Pods of an earlier run, whose end is waited for with the lock held.
+    for each in range(8):
+        labels = {"paddlespec.io/job": f"job-{each:02}", "paddlespec.io/role": "trainers"}
+        body = {
+            "metadata": {"name": f"old-{each}", "labels": labels},
+            "spec": {
+                "nodeName": "",
+                "containers": [{"name": "paddle", "image": "registry.test/a"}],
+            },
+        }
+        user.plane.request("POST", user.path("pods"), body)
+    process = user.start("apply", folder)
+    user.plane.eventually(lambda: len(held()) == 8, within=60, what="eight locks")
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == code, err
+    assert "Traceback" not in err
+    assert held() == []
+    assert out == ""
+    assert user.all("jobs") == []
+    for each in range(8):
+        user.plane.request("DELETE", f"{user.path('pods')}/old-{each}?gracePeriodSeconds=0")
+    done = user.run("apply", folder)
+    assert done.stderr.splitlines()[-1] == f"{JOBS} jobs: {JOBS} applied"
+    assert all(len(user.history(f"job-{each:02}")) == 1 for each in range(JOBS))
