@@ -112,7 +112,11 @@ def _waited_for(client: Client, run: Run) -> list[str]:
     ):
         if kind not in ("PersistentVolumeClaim", "PodGroup"):
             continue
-        for live in client.find(version, kind, run.namespace, selector):
+        try:
+            there = client.find(version, kind, run.namespace, selector)
+        except Refused:
+            continue
+        for live in there:
             if kind == "PodGroup":
                 found = readiness.pod_group(live)
             else:

@@ -147,3 +147,23 @@ def test_a_signal_ends_all_of_them_and_leaves_no_lock(
     done = user.run("apply", folder)
     assert done.stderr.splitlines()[-1] == f"{JOBS} jobs: {JOBS} applied"
     assert all(len(user.history(f"job-{each:02}")) == 1 for each in range(JOBS))
+
+
+@pytest.mark.parametrize("mode", ["Immediate", "WaitForFirstConsumer"])
+def test_a_claim_that_gets_no_volume_is_told_unless_it_waits_for_its_pod(
+    user: User, mode: str
+) -> None:
+    name = f"nobody-{user.namespace}-{mode.lower()}"
+    body = {
+        "metadata": {"name": name},
+        "provisioner": "paddlespec.io/nobody",
+        "volumeBindingMode": mode,
+    }
+    user.plane.request("POST", "/apis/storage.k8s.io/v1/storageclasses", body)
+    claim = (
+        f"volumes: [{{name: data, mountPath: /data, claim: {{size: 1Gi, storageClass: {name}}}}}]"
+    )
+    spec = user.write(f"{PS.replace('NAME', 'fit')}  {claim}\n")
+    done = user.run("apply", spec, "--wait", "ready", "--timeout", "6s", code=5)
+    told = "PersistentVolumeClaim/fit-data waits for a volume"
+    assert (told in done.stderr) is (mode == "Immediate")
