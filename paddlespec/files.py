@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 STDIN = "-"
 _API_VERSION = b"paddlespec.io/"
+# Layers of specs, and what specs are rendered to.
+_NO_SPECS = ("Overlay", "Project", "Rehearsal", "Process")
 _SKIPPED = frozenset((".git", ".venv", "node_modules", "__pycache__"))
 
 
@@ -135,6 +137,6 @@ def _is_spec(path: str) -> bool:
     return any(
         isinstance(each.data, dict)
         and str(each.data.get("apiVersion", "")).startswith("paddlespec.io/")
-        and each.data.get("kind") not in ("Overlay", "Project")
+        and each.data.get("kind") not in _NO_SPECS
         for each in read(content, path).documents
     )

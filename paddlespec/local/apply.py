@@ -15,17 +15,16 @@ from typing import TYPE_CHECKING
 
 from paddlespec.backend import Event, Mode, OperationFailed, Run
 from paddlespec.history import Provenance, RunRecord, State
-from paddlespec.lifecycle import Found, Step, decide, said
+from paddlespec.lifecycle import Step
 from paddlespec.local import start, state
 from paddlespec.local.folder import private
+from paddlespec.local.outlook import decided
 from paddlespec.local.processes import now
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from paddlespec.backend import Consent, Work
-    from paddlespec.history import History
-    from paddlespec.lifecycle import Decision
     from paddlespec.local.folder import JobFolder
     from paddlespec.local.launch import Launch
     from paddlespec.local.prepare import Options
@@ -77,7 +76,7 @@ class Apply:
 
     def _apply(self) -> Run:
         history = self.folder.change(lambda each: each)
-        decision = self._decide(history)
+        decision = decided(self.folder, self.work, history, self.consent)
         if decision.why:
             self.tell(Event(decision.why))
         last = history.ran
@@ -96,35 +95,10 @@ class Apply:
         ended = None if there or not last.is_over else last.state
         return Run(self.work, self.folder.namespace, last.uid, ended)
 
-    def _decide(self, history: History) -> Decision:
-        last, latest = history.ran, history.latest
-        changed = last is not None and last.fingerprint != self.work.fingerprint
-        intended = (
-            latest is not None
-            and latest.state is State.intended
-            and latest.fingerprint == self.work.fingerprint
-            and last is not None
-        )
-        found, told = Found.absent, None
-        if last is not None:
-            if last.number in self.folder.alive():
-                found, told = Found.running, f"{self.work.name}, which is running"
-            elif last.state in (State.succeeded, State.failed):
-                found, told = Found.over, f"{self.work.name}, which {said(last.state)}"
-        return decide(
-            self.work.name,
-            history,
-            found,
-            self.consent,
-            changed=changed,
-            intended=intended,
-            told=told,
-        )
-
     def _would(self) -> Run:
         """What an apply would do; nothing is written, nothing starts."""
         history = self.folder.history()
-        decision = self._decide(history)
+        decision = decided(self.folder, self.work, history, self.consent)
         last = history.ran
         if decision.why:
             self.tell(Event(decision.why))

@@ -8,7 +8,6 @@ import signal
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from paddlespec import diff
 from paddlespec.backend import (
     Compared,
     Contents,
@@ -22,12 +21,12 @@ from paddlespec.backend import (
     Until,
 )
 from paddlespec.diagnostic import did_you_mean
-from paddlespec.diff import Row
 from paddlespec.history import State
 from paddlespec.lifecycle import said
 from paddlespec.local import look
 from paddlespec.local.apply import Apply
 from paddlespec.local.folder import DEFAULT_NAMESPACE, JobFolder, jobs
+from paddlespec.local.outlook import outlook
 from paddlespec.local.processes import now
 from paddlespec.local.state import Phase, is_alive, read
 
@@ -100,13 +99,9 @@ class Engine:
             while is_alive(each.folder):
                 time.sleep(_TICK)
 
-    def compare(self, work: Work, consent: Consent) -> Compared:  # noqa: ARG002
+    def compare(self, work: Work, consent: Consent) -> Compared:
         """What an apply would change in comparison with the run that is there."""
-        folder = self._folder(work.name)
-        last = folder.history().ran
-        there = last is not None and last.state in (State.running, State.succeeded, State.failed)
-        before = folder.manifests(last.number) if last is not None and there else []
-        return Compared([Row(each) for each in diff.diff(before, work.manifests)])
+        return outlook(self._folder(work.name), work, consent)
 
     def apply(self, work: Work, mode: Mode, tell: Callable[[Event], None], consent: Consent) -> Run:
         """Make it so; what is already so is not disturbed."""

@@ -354,6 +354,32 @@ def test_diff_compares_with_what_runs_here(user: User) -> None:
     assert "sleep 1001" in told.stdout
 
 
+def test_diff_tells_what_an_apply_would_do(user: User) -> None:
+    """In the words of the cluster, and never what would not happen."""
+    here = ("--target", "local")
+    spec = user.write("sleep 1000")
+    user.apply(spec)
+    user.running(2)
+    other = user.write("sleep 1001")
+    told = user.run("diff", other, *here, code=1)
+    assert "an apply refuses this: fit, which is running: its spec has changed" in told.stdout
+    told = user.run("diff", other, *here, "--replace", code=1)
+    assert "refuses" not in told.stdout
+    assert "3 to replace" in told.stdout
+    spec = user.write("sleep 1000")
+    told = user.run("diff", spec, *here, "-u", "policy.timeout=1h")
+    assert "left as they are: Rehearsal/fit" in told.stdout
+    user.run("kill", "fit")
+    told = user.run("diff", spec, *here)
+    assert "nothing to do: run 1 of fit, which was killed" in told.stdout
+    told = user.run("diff", spec, *here, "--rerun", code=1)
+    assert "3 to create" in told.stdout
+    spec = user.write("true")
+    user.apply(spec, "--wait", "complete")
+    told = user.run("diff", spec, *here)
+    assert "nothing to do: fit, which succeeded" in told.stdout
+
+
 def test_delete_forgets_a_job(user: User) -> None:
     spec = user.write("sleep 1000")
     user.apply(spec)
