@@ -1,7 +1,8 @@
 """
 A launch: everything that a supervisor needs to run a job here, decided before anything starts.
 
-It is written to the run's own folder, so that the supervisor depends on no spec and on no flag.
+The supervisor gets it when it starts, so that it depends on no spec and on no flag. What is written to
+the run's own folder is the same without the values of secrets.
 """
 
 from __future__ import annotations
@@ -9,10 +10,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from paddlespec.local.fresh import Fresh
+
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
 Address = tuple[str, int]
+_HIDDEN = "(secret)"
 
 
 class Process(NamedTuple):
@@ -22,7 +26,8 @@ class Process(NamedTuple):
     `listens` must be free before the run; of each of `waits_for` one address must accept before
     this process starts.
     `memory` is a limit in bytes for the process with all its children, where it can be enforced.
-    `secret` names the variables whose values nobody may write down.
+    `secret` names the variables whose values nobody may write down; `fresh` is made anew for a
+    later attempt.
     """
 
     name: str
@@ -35,6 +40,7 @@ class Process(NamedTuple):
     waits_for: tuple[tuple[Address, ...], ...] = ()
     memory: int | None = None
     secret: tuple[str, ...] = ()
+    fresh: tuple[Fresh, ...] = ()
 
     def lacks(self, accepting: AbstractSet[Address]) -> list[tuple[Address, ...]]:
         """What this process still waits for, where *accepting* accept."""
@@ -63,6 +69,21 @@ class Launch(NamedTuple):
     output: str | None = None
 
 
+def public(launch: Launch) -> Launch:
+    """*launch* without the values of secrets, wherever they went."""
+    return launch._replace(processes=tuple(map(_public, launch.processes)))
+
+
+def _public(process: Process) -> Process:
+    secrets = {value for name in process.secret if (value := process.env.get(name))}
+
+    def shown(text: str) -> str:
+        return _HIDDEN if any(each in text for each in secrets) else text
+
+    env = {name: shown(value) for name, value in process.env.items()}
+    return process._replace(env=env, argv=tuple(map(shown, process.argv)))
+
+
 def dump(launch: Launch) -> str:
     """*launch* as text."""
     data = launch._asdict()
@@ -81,7 +102,8 @@ def _process(data: dict[str, Any]) -> Process:
     words = {key: tuple(data[key]) for key in ("argv", "secret")}
     listens = _addresses(data["listens"])
     waits_for = tuple(map(_addresses, data["waits_for"]))
-    return Process(**{**data, **words, "listens": listens, "waits_for": waits_for})
+    fresh = tuple(Fresh(*each) for each in data["fresh"])
+    return Process(**{**data, **words, "listens": listens, "waits_for": waits_for, "fresh": fresh})
 
 
 def _addresses(pairs: list[Any]) -> tuple[Address, ...]:

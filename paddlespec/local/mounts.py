@@ -7,6 +7,8 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from paddlespec.local.fresh import Fresh
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -20,6 +22,9 @@ _SOURCES = {
     "configMap": ("configMap", "name"),
     "secret": ("secret", "secretName"),
 }
+
+
+_SHELLS = ("sh", "bash", "dash", "ash", "ksh", "zsh")
 
 
 class Place(NamedTuple):
@@ -69,18 +74,12 @@ def places(process: Manifest, maps: Maps, scratch: str) -> list[Place]:
     return found
 
 
-def make_scratch(process: Manifest, found: Sequence[Place]) -> None:
-    """Make what is new for each run."""
+def scratch(process: Manifest, found: Sequence[Place]) -> list[Fresh]:
+    """What is new for each attempt."""
     texts = {
         clean(each["mountPath"]): each.get("text") for each in process["spec"].get("mounts", ())
     }
-    for each in found:
-        if each.scratch and (text := texts.get(each.path)) is not None:
-            os.makedirs(os.path.dirname(each.here), exist_ok=True)
-            with open(each.here, "w", encoding="utf-8") as file:
-                file.write(text)
-        elif each.scratch:
-            os.makedirs(each.here, exist_ok=True)
+    return [Fresh(each.here, text=texts.get(each.path)) for each in found if each.scratch]
 
 
 def faults(processes: Iterable[Manifest], maps: Maps) -> Iterator[str]:
@@ -136,6 +135,47 @@ class Rewriting:
         if self._pattern is None or "/" not in text:
             return text
         return self._pattern.sub(lambda match: self._known[match[0]], text)
+
+    def command(self, words: Sequence[str]) -> list[str]:
+        """The *words* of a command; in a shell's text paths stay one word, whatever they hold."""
+        if len(words) < 3 or posixpath.basename(words[0]) not in _SHELLS or words[1] != "-c":
+            return [self.text(each) for each in words]
+        return [words[0], words[1], self._script(words[2]), *map(self.text, words[3:])]
+
+    def _script(self, text: str) -> str:
+        if self._pattern is None or "/" not in text:
+            return text
+        parts, done, quote = [], 0, ""
+        for match in self._pattern.finditer(text):
+            before = text[done : match.start()]
+            quote = _quote_after(before, quote)
+            parts += [before, _quoted(self._known[match[0]], quote)]
+            done = match.end()
+        return "".join([*parts, text[done:]])
+
+
+def _quote_after(text: str, quote: str) -> str:
+    """Which quotes of a shell are open after *text*, where *quote* was before it."""
+    escaped = False
+    for each in text:
+        if escaped:
+            escaped = False
+        elif each == "\\" and quote != "'":
+            escaped = True
+        elif each in ("'", '"') and quote in ("", each):
+            quote = "" if quote else each
+    return quote
+
+
+def _quoted(path: str, quote: str) -> str:
+    """*path* as a shell reads it inside of *quote*."""
+    if quote == "'":
+        return path.replace("'", "'\\''")
+    if quote == '"':
+        return re.sub(r'([\\"$`])', r"\\\1", path)
+    from shlex import quote as quoted
+
+    return quoted(path)
 
 
 def _here(

@@ -41,9 +41,7 @@ def decided(folder: JobFolder, work: Work, history: History, consent: Consent) -
             found, told = Found.running, f"{work.name}, which is running"
         elif last.state in (State.succeeded, State.failed):
             found, told = Found.over, f"{work.name}, which {said(last.state)}"
-    return decide(
-        work.name, history, found, consent, changed=changed, intended=intended, told=told
-    )
+    return decide(work.name, history, found, consent, changed=changed, intended=intended, told=told)
 
 
 def outlook(folder: JobFolder, work: Work, consent: Consent) -> Compared:

@@ -22,7 +22,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
 from paddlespec.backend import OperationFailed
-from paddlespec.local import addresses, code, mounts, output, python_env, resources, variables, view
+from paddlespec.local import (
+    addresses,
+    code,
+    fresh,
+    mounts,
+    output,
+    python_env,
+    resources,
+    variables,
+    view,
+)
+from paddlespec.local.fresh import Fresh
 from paddlespec.local.launch import Launch, Process
 from paddlespec.manifest import role
 
@@ -35,6 +46,7 @@ if TYPE_CHECKING:
     from paddlespec.manifest import Manifest
 
 _LOGS = "/tmp/paddle-log"
+_ARCHIVE = "code.tar"
 _INSTALLS = re.compile(r"\bpip[0-9.]*\b")
 
 
@@ -65,6 +77,13 @@ class _Code(NamedTuple):
     requirements: str | None = None
     packages: tuple[str, ...] = ()
     digest: str | None = None
+
+
+class _Own(NamedTuple):
+    """Where a process starts, and what is made anew for each attempt."""
+
+    folder: str
+    fresh: tuple[Fresh, ...]
 
 
 class _Run(NamedTuple):
@@ -124,7 +143,10 @@ def prepare(work: Work, options: Options, folder: str) -> Launch:
         seen.visible,
         options.true_paths and not hidden and view.can_mount(root),
     )
-    folders = {_name(each): _workdir(each, places[_name(each)], run) for each in processes}
+    if run.code.content is not None:
+        with open(os.path.join(folder, _ARCHIVE), "wb") as file:
+            file.write(run.code.content)
+    folders = {_name(each): _own(each, places[_name(each)], run) for each in processes}
     python = _python(run, python, processes, places, folders)
     launch = Launch(
         work.name,
@@ -193,9 +215,7 @@ def _output(rehearsal: Mapping[str, Any], places: Mapping[str, Sequence[Place]])
     return None
 
 
-def _results(
-    rehearsal: Mapping[str, Any], places: Mapping[str, Sequence[Place]]
-) -> str | None:
+def _results(rehearsal: Mapping[str, Any], places: Mapping[str, Sequence[Place]]) -> str | None:
     """Where the first trainer's results are to be found."""
     path = rehearsal.get("output")
     return mounts.here_of(next(iter(places.values())), str(path)) if path else None
@@ -225,20 +245,25 @@ def _code(rehearsal: Mapping[str, Any]) -> _Code:
     )
 
 
-def _workdir(process: Manifest, places: list[Place], run: _Run) -> str:
+def _own(process: Manifest, places: list[Place], run: _Run) -> _Own:
     """Where *process* starts: in its own copy of the code, or where the spec's folder is here."""
     workdir = process["spec"]["workdir"]
-    mounts.make_scratch(process, places)
+    made = [*mounts.scratch(process, places), Fresh(_logs(run, process))]
     here = mounts.here_of(places, workdir)
-    if run.code.content is None and here is not None:
-        os.makedirs(here, exist_ok=True)
-        return here
-    own = os.path.join(run.folder, "code", _name(process))
-    os.makedirs(own, exist_ok=True)
-    if run.code.content is not None:
-        code.unpack(run.code.content, own)
-    places.append(mounts.Place(mounts.clean(workdir), own, scratch=True))
-    return own
+    if run.code.content is not None or here is None:
+        here = os.path.join(run.folder, "code", _name(process))
+        archive = None if run.code.content is None else os.path.join(run.folder, _ARCHIVE)
+        made.append(Fresh(here, archive))
+        places.append(mounts.Place(mounts.clean(workdir), here, scratch=True))
+    for each in made:
+        fresh.make(each)
+    os.makedirs(here, exist_ok=True)
+    return _Own(here, tuple(made))
+
+
+def _logs(run: _Run, process: Manifest) -> str:
+    """What stands for the folder of the launcher's logs."""
+    return os.path.join(run.folder, "paddle-log", _name(process))
 
 
 def _python(
@@ -246,14 +271,14 @@ def _python(
     python: str,
     processes: Sequence[Manifest],
     places: Mapping[str, Sequence[Place]],
-    folders: Mapping[str, str],
+    folders: Mapping[str, _Own],
 ) -> str:
     """The interpreter that has what the package requires."""
     said = run.code
     if run.options.python or not (said.requirements or said.packages):
         return python
     first = processes[0]
-    cwd = mounts.here_of(places[_name(first)], said.folder) or folders[_name(first)]
+    cwd = mounts.here_of(places[_name(first)], said.folder) or folders[_name(first)].folder
     text = ""
     if said.requirements:
         path = os.path.join(cwd, said.requirements)
@@ -272,22 +297,20 @@ def _python(
 
 
 def _process(
-    process: Manifest, run: _Run, python: str, places: Sequence[Place], folder: str
+    process: Manifest, run: _Run, python: str, places: Sequence[Place], made: _Own
 ) -> Process:
     spec, name = process["spec"], _name(process)
     found = variables.resolve(process, run.namespace, run.options.environment)
     command = [
         run.addresses.text(variables.expanded(each, found.values)) for each in spec["command"]
     ]
-    logs = os.path.join(run.folder, "paddle-log", name)
-    os.makedirs(logs, exist_ok=True)
-    log_paths = mounts.Rewriting([mounts.Place(_LOGS, logs)])
-    command = [log_paths.text(each) for each in command]
+    log_paths = mounts.Rewriting([mounts.Place(_LOGS, _logs(run, process))])
+    command = log_paths.command(command)
     if run.true_paths:
         root = os.path.join(run.folder, "root")
-        seen = view.at_true_paths(command, spec["workdir"], folder, places, root)
+        seen = view.at_true_paths(command, spec["workdir"], made.folder, places, root)
     else:
-        seen = view.under_other_paths(command, folder, places)
+        seen = view.under_other_paths(command, made.folder, places)
 
     def here(text: str) -> str:
         return seen.rewriting.text(log_paths.text(run.addresses.text(text)))
@@ -315,6 +338,7 @@ def _process(
         addresses.waits_for(process, run.addresses, run.namespace),
         resources.memory(process),
         found.secret,
+        made.fresh,
     )
 
 

@@ -9,7 +9,7 @@ import signal
 import time
 from typing import TYPE_CHECKING
 
-from paddlespec.local import tree
+from paddlespec.local import fresh, tree
 from paddlespec.local.state import Replica, Step
 
 if TYPE_CHECKING:
@@ -62,6 +62,16 @@ class Running:
         self.pid, self.tail, self.stopped, self.since = None, b"", False, time.monotonic()
         if number > 1:
             self.log.say(f"attempt {number}")
+            self._renew()
+
+    def _renew(self) -> None:
+        """Give it what a new pod would have; a program that finds too little fails by itself."""
+        try:
+            for each in self.process.fresh:
+                fresh.make(each)
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            self.log.say(f"its folders could not be made anew: {reason}")
 
     def start(self, record: int, files: tuple[int, int]) -> None:
         """

@@ -7,6 +7,7 @@ dead; a command that dies in between leaves an intent, or a run that goes on.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 from paddlespec.backend import OperationFailed
 from paddlespec.local import state
 from paddlespec.local.folder import private
-from paddlespec.local.launch import dump
+from paddlespec.local.launch import dump, public
 
 if TYPE_CHECKING:
     from paddlespec.local.launch import Launch
@@ -39,12 +40,13 @@ def start(folder: str, launch: Launch, lock: int, *, attached: bool) -> int | No
     """
     import subprocess
 
-    private(os.path.join(folder, "launch.json"), dump(launch))
+    private(os.path.join(folder, "launch.json"), dump(public(launch)))
     ready, tell = os.pipe()
+    given, give = os.pipe()
     leash = os.pipe() if attached else None
     command = [sys.executable, "-m", "paddlespec.local.supervisor", folder]
-    command += ["--lock", str(lock), "--ready", str(tell)]
-    passed = [lock, tell]
+    command += ["--lock", str(lock), "--ready", str(tell), "--launch", str(given)]
+    passed = [lock, tell, given]
     if leash:
         command += ["--leash", str(leash[0])]
         passed.append(leash[0])
@@ -62,10 +64,13 @@ def start(folder: str, launch: Launch, lock: int, *, attached: bool) -> int | No
             start_new_session=True,
         )
     except OSError as error:
+        os.close(give)
         raise OperationFailed(f"cannot start a supervisor: {error.strerror}") from None
     finally:
-        for each in (log, tell, *(leash[:1] if leash else ())):
+        for each in (log, tell, given, *(leash[:1] if leash else ())):
             os.close(each)
+    with contextlib.suppress(BrokenPipeError), os.fdopen(give, "w", encoding="utf-8") as pipe:
+        pipe.write(dump(launch))
     answer = _answer(ready)
     # It goes on when this command has ended, and init reaps it then.
     process.returncode = 0

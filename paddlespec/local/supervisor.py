@@ -28,8 +28,9 @@ def main() -> int:
     parser.add_argument("--lock", type=int, required=True)
     parser.add_argument("--ready", type=int, required=True)
     parser.add_argument("--leash", type=int)
+    parser.add_argument("--launch", type=int)
     given = parser.parse_args()
-    for each in (given.lock, given.ready, given.leash):
+    for each in (given.lock, given.ready, given.leash, given.launch):
         if each is not None:
             os.set_inheritable(each, False)
     for each in _IGNORED:
@@ -41,20 +42,23 @@ def main() -> int:
     if pid == 0:
         os.close(read)
         tree.adopt_orphans()
-        _supervise(given.folder, write, given.ready, given.leash, guard)
+        _supervise(given.folder, write, given, guard)
     os.close(write)
-    for fd in (given.ready, given.leash):
+    for fd in (given.ready, given.leash, given.launch):
         if fd is not None:
             os.close(fd)
     return _guard(given.folder, pid, read)
 
 
-def _supervise(folder: str, record: int, ready: int, leash: int | None, guard: int) -> None:
+def _supervise(folder: str, record: int, given: argparse.Namespace, guard: int) -> None:
     code = 1
     try:
-        with open(os.path.join(folder, "launch.json"), encoding="utf-8") as file:
+        # The file lacks the values of secrets.
+        written = os.path.join(folder, "launch.json")
+        source = written if given.launch is None else given.launch
+        with open(source, encoding="utf-8") as file:
             launch = parse(file.read())
-        Supervision(folder, launch, record, leash, guard).run(ready)
+        Supervision(folder, launch, record, given.leash, guard).run(given.ready)
         code = 0
     except Exception:  # noqa: BLE001 - whoever looks for the reason finds it in supervisor.log
         import traceback

@@ -77,7 +77,7 @@ def at_true_paths(
 def under_other_paths(command: Sequence[str], here: str, places: Sequence[Place]) -> Seen:
     """*command* with the paths of this machine."""
     rewriting = Rewriting(places)
-    return Seen(tuple(map(rewriting.text, command)), here, rewriting)
+    return Seen(tuple(rewriting.command(command)), here, rewriting)
 
 
 def _is_same(place: Place) -> bool:

@@ -56,6 +56,7 @@ class User(NamedTuple):
 
     folder: Path
     mark: str
+    shell: tuple[tuple[str, str], ...] = ()
 
     def write(self, command: str, name: str = "fit", mode: str = "parallel", more: str = "") -> str:
         path = self.folder / f"{name}.yaml"
@@ -73,6 +74,7 @@ class User(NamedTuple):
             "HOME": str(self.folder),
             "XDG_STATE_HOME": str(self.folder / "state"),
             "XDG_CACHE_HOME": str(self.folder / "cache"),
+            **dict(self.shell),
         }
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
@@ -378,6 +380,47 @@ def test_diff_tells_what_an_apply_would_do(user: User) -> None:
     user.apply(spec, "--wait", "complete")
     told = user.run("diff", spec, *here)
     assert "nothing to do: fit, which succeeded" in told.stdout
+
+
+def test_a_secret_reaches_its_process_and_no_file(user: User) -> None:
+    spec = user.write("test ${#TOKEN} = 12 && test $URL = http://$(TOKEN)@here")
+    text = Path(spec).read_text(encoding="utf-8")
+    more = "env: {TOKEN: {secret: team, key: token}, URL: http://$(TOKEN)@here, "
+    Path(spec).write_text(text.replace("env: {", more), encoding="utf-8")
+    with_token = user._replace(shell=(("TOKEN", "canary-token"),))
+    with_token.apply(spec, "--wait", "complete")
+    for each in Path(user.job.path).rglob("*"):
+        if each.is_file():
+            assert b"canary-token" not in each.read_bytes(), each
+
+
+def test_each_attempt_finds_the_code_and_its_own_folders_new(user: User) -> None:
+    spec = user.write("ls; ls /scratch; touch left /scratch/left; rm train.py; exit 3")
+    (user.folder / "code").mkdir()
+    (user.folder / "code" / "train.py").write_text("", encoding="utf-8")
+    more = (
+        "  package: {path: code}\n  volumes: [{name: scratch, mountPath: /scratch, emptyDir: {}}]\n"
+    )
+    text = Path(spec).read_text(encoding="utf-8").replace("  policy: {", "  policy: {retries: 1, ")
+    for mode in ("parallel", "collective"):
+        Path(spec).write_text(text.replace("mode: parallel", f"mode: {mode}") + more, "utf-8")
+        user.apply(spec, "--rerun", "--replace", "--wait", "complete", code=4)
+        told = user.run("logs", "fit", "--index", "0")
+        lines = [each for each in told.stdout.splitlines() if "paddlespec" not in each]
+        assert lines == ["train.py"] * 2
+
+
+def test_what_is_rendered_for_this_machine_is_no_spec(user: User) -> None:
+    spec = user.write("true")
+    text = Path(spec).read_text(encoding="utf-8")
+    Path(spec).write_text(text.replace("canary-hunter2", "known"), encoding="utf-8")
+    user.run("render", spec, "--target", "local", "--out", "rendered")
+    user.run("render", spec, "--target", "local", "--out", "rendered", "--check")
+    assert len(list((user.folder / "rendered").rglob("*.yaml"))) == 3
+    user.run("validate", ".")
+    told = user.run("render", spec, "--target", "local", "-o", "json")
+    listed = json.loads(told.stdout)
+    assert [each["kind"] for each in listed["items"]] == ["Rehearsal", "Process", "Process"]
 
 
 def test_delete_forgets_a_job(user: User) -> None:

@@ -448,6 +448,19 @@ def test_without_true_paths_they_are_rewritten(user: User) -> None:
     assert written.read_text() == f"{process.cwd}\n"
 
 
+@pytest.mark.parametrize("name", ["with space", "it's", 'a "b" c', "$HOME `id`", "back\\slash"])
+def test_a_rewritten_path_stays_one_word_in_a_shell(user: User, name: str) -> None:
+    here = user.folder / name
+    here.mkdir()
+    (here / "file").write_text("found\n", encoding="utf-8")
+    command = 'cat /data/file "/data/file" \'/data/file\'; : "it\'s"; cat /data/file'
+    volume = "  volumes: [{name: data, mountPath: /data, claim: any}]\n"
+    spec = parallel(command, volume)
+    mounts = {"/data": str(here)}
+    (process,) = user.prepare(spec, mounts=mounts, true_paths=False).processes
+    assert said(process) == "found\n" * 4
+
+
 def test_only_whole_paths_are_rewritten() -> None:
     found = Rewriting([Place("/data", "/here/d"), Place("/data/in", "/there")])
     same = ["/database", "s3://data/x", "a/data", "/x/data", "/data.csv", "data"]
