@@ -117,6 +117,7 @@ class Apply:
         shutil.rmtree(folder, ignore_errors=True)  # of an intent that came to nothing
         if last is not None and last.number in self.folder.alive():
             self._end(last)
+        self.folder.clean()
         os.makedirs(folder, mode=0o700)
         try:
             launch = self._prepared(folder)

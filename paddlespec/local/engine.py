@@ -184,6 +184,8 @@ class Engine:
                 for each in status.replicas:
                     if each.step.value != "ended":
                         tell(Event("stopped", f"Process/{each.name}"))
+            elif left := folder.clean():
+                tell(Event("stopped", f"{_count(left)} of a run that was lost"))
             elif not claims:
                 last = history.ran
                 over = f"run {last.number} {said(last.state)}" if last else "it never ran"
@@ -199,7 +201,7 @@ class Engine:
         if alive:
             status = folder.status(alive[-1])
             running = sum(each.step.value == "running" for each in status.replicas) if status else 0
-            what = f"{running} processes" if running else "what they left behind"
+            what = _count(running) if running else "what they left behind"
             return Progress(False, True, f"waiting for the end of {what}")
         if claims:
             with folder.locked(lambda: self.pause(_TICK)):
@@ -234,11 +236,17 @@ def _is_running(folder: str) -> bool:
     return found is not None and not found.phase.is_over
 
 
+def _count(processes: int) -> str:
+    return f"{processes} process{'' if processes == 1 else 'es'}"
+
+
 def _outcome(name: str, state: State) -> Progress:
     """How a run ended of which nothing is left to look at."""
     if state is State.succeeded:
         return Progress(True, True, "complete")
     told = f"{name} {said(state)}"
+    if state is State.replaced:
+        raise OperationFailed("it was ended for another run")
     if state is State.failed:
         raise JobFailed(told)
     raise OperationFailed(told, "to run it again: paddlespec apply --rerun")

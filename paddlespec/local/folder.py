@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import time
 from calendar import timegm
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 DEFAULT_NAMESPACE = "default"
 _GONE = "deleted"
+# As Kubernetes has it; both become folders.
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 _ENDS = {
     Phase.succeeded: State.succeeded,
     Phase.failed: State.failed,
@@ -53,6 +56,7 @@ def jobs(environment: Mapping[str, str] = os.environ) -> list[JobFolder]:
         JobFolder(space, name, environment)
         for space in _names(top)
         for name in _names(os.path.join(top, space))
+        if _NAME.fullmatch(space) and _NAME.fullmatch(name)
     ]
     return [each for each in found if each.exists]
 
@@ -63,6 +67,9 @@ class JobFolder:
     def __init__(
         self, namespace: str, name: str, environment: Mapping[str, str] = os.environ
     ) -> None:
+        for word, given in (("namespace", namespace), ("job", name)):
+            if not _NAME.fullmatch(given):
+                raise OperationFailed(f"{given!r} is no name of a {word}")
         self.namespace, self.name = namespace, name
         self.path = os.path.join(root(environment), namespace, name)
 
@@ -144,6 +151,24 @@ class JobFolder:
         runs = os.path.join(self.path, "runs")
         numbers = sorted(int(each) for each in _names(runs) if each.isdecimal())
         return [each for each in numbers if state.is_alive(self.run(each))]
+
+    def clean(self) -> int:
+        """
+        End what is left of runs that lost their supervisor and its guard together.
+
+        Its processes have the folder of their run in PATH. Returns how many there were.
+        """
+        from paddlespec.local.tree import kill_marked
+
+        runs = os.path.join(self.path, "runs")
+        numbers = [int(each) for each in _names(runs) if each.isdecimal()]
+        ends = [self.status(each) for each in numbers]
+        lost = [
+            number
+            for number, status in zip(numbers, ends)
+            if status is not None and status.phase is Phase.lost
+        ]
+        return sum(kill_marked(os.path.join(self.run(each), "bin") + os.sep) for each in lost)
 
     def mark_deleted(self) -> None:
         """Let this job be unknown from now on; what is left of it goes when nothing runs."""

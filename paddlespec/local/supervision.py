@@ -74,13 +74,15 @@ class Supervision:
         """Run the job; *ready* is told that it begins, or why it cannot."""
         taken = network.taken(self.launch.processes)
         if taken:
-            os.write(ready, taken.encode())
+            with contextlib.suppress(BrokenPipeError):
+                os.write(ready, taken.encode())
             os.close(ready)
             return
         self._listen_to_signals()
         self._save()
         state.reserve(self.folder, 4096 + 3 * len(state.dump(self.status)))
-        os.write(ready, b"ok")
+        with contextlib.suppress(BrokenPipeError):  # the command is gone; the run goes on
+            os.write(ready, b"ok")
         os.close(ready)
         while True:
             outcome = self._attempt()

@@ -47,6 +47,35 @@ def kill_descendants(seconds: float = 60.0) -> None:
         time.sleep(_PAUSE)
 
 
+def kill_marked(text: str, seconds: float = 10.0) -> int:
+    """
+    Kill every process that has *text* in its environment; how many there were.
+
+    What nobody is left to be the parent of keeps the variables that it was started with.
+    """
+    found: set[int] = set()
+    limit = time.monotonic() + seconds
+    while (left := _marked(os.fsencode(text))) and time.monotonic() < limit:
+        found |= left
+        for each in left:
+            kill(each)
+        time.sleep(_PAUSE)
+    return len(found)
+
+
+def _marked(text: bytes) -> set[int]:
+    found = set()
+    for name in os.listdir("/proc") if IS_LINUX else ():
+        try:
+            if name.isdigit() and int(name) != os.getpid():
+                with open(f"/proc/{name}/environ", "rb") as file:
+                    if text in file.read():
+                        found.add(int(name))
+        except OSError:  # somebody else's, or just gone
+            continue
+    return found
+
+
 def kill(pid: int) -> None:
     try:
         os.kill(pid, signal.SIGKILL)

@@ -277,6 +277,71 @@ def test_a_killed_supervisor_is_noticed_and_leaves_nothing(user: User) -> None:
     user.apply(spec, "--rerun")
 
 
+def test_what_outlives_the_supervisor_and_its_guard_is_found_by_its_variables(user: User) -> None:
+    """Both are killed at once: nobody is left who could end what processes had started."""
+    spec = user.write("setsid sleep 1000 & sleep 1000; true")
+    for command in ("kill", "apply"):
+        user.apply(spec, "--rerun")
+        user.running(4)
+        supervisor = user.status.pid
+        assert supervisor is not None
+        guard = int(Path(f"/proc/{supervisor}/stat").read_text().rpartition(")")[2].split()[1])
+        for each in (guard, supervisor):
+            os.kill(each, signal.SIGKILL)
+        eventually(lambda: user.status.phase is Phase.lost)
+        before = user.commands()
+        assert before
+        if command == "kill":
+            told = user.run("kill", "fit")
+            assert "of a run that was lost stopped" in told.stdout
+            user.nothing_left()
+        else:
+            user.apply(spec, "--rerun")
+            user.running(4)
+            assert not set(user.commands()) & set(before)
+
+
+def test_a_terminal_that_is_closed_ends_the_run_in_sight(user: User) -> None:
+    process = user.start(
+        "apply", user.write("sleep 1000"), "--target", "local", "--wait", "complete"
+    )
+    user.running(2)
+    process.send_signal(signal.SIGHUP)
+    process.communicate(timeout=60)
+    user.nothing_left()
+    eventually(lambda: user.states() == ["killed"])
+
+
+def test_who_waits_for_a_run_is_told_that_another_one_took_its_place(user: User) -> None:
+    process = user.start("apply", user.write("sleep 1000"), "--target", "local", "--wait", "ready")
+    process.communicate(timeout=60)
+    waiting = user.start("wait", "fit", "--target", "local")
+    user.apply(user.write("true"), "--replace", "--wait", "complete")
+    waiting.communicate(timeout=60)
+    assert user.states() == ["replaced", "succeeded"]
+
+
+@pytest.mark.parametrize("name", ["../../elsewhere", "a/b", "..", ".", "Two Words", "-n"])
+def test_a_namespace_is_a_name_and_no_path(user: User, name: str) -> None:
+    told = user.apply(user.write("true"), f"--namespace={name}", code=3)
+    assert "is no name of a namespace" in told.stderr
+    assert not list(user.folder.rglob("runs.json"))
+
+
+def test_programs_find_their_data_by_any_name(user: User) -> None:
+    """Spaces and other scripts, in the folder of the state too."""
+    data = user.folder / "dätä 漢字"
+    data.mkdir()
+    (data / "ƒ").write_text("ünï\n", encoding="utf-8")
+    spec = user.write("cat /data/ƒ; umask > /tmp/paddle-log/x; cat /tmp/paddle-log/x")
+    volumes = "  volumes: [{name: d, mountPath: /data, claim: c, readOnly: true}]\n"
+    with open(spec, "a", encoding="utf-8") as file:
+        file.write(volumes)
+    odd = (("XDG_STATE_HOME", str(user.folder / "my state")), ("LC_ALL", "C"))
+    told = user._replace(shell=odd).apply(spec, "--mount", f"/data={data}", "--wait", "complete")
+    assert "trainer-1 | ünï" in told.stdout
+
+
 def test_a_run_from_before_a_reboot_is_lost(user: User) -> None:
     user.apply(user.write("true"), "--wait", "complete")
     path = Path(user.job.run(1)) / "state.json"
