@@ -79,7 +79,9 @@ def start(folder: str, launch: Launch, lock: int, *, attached: bool) -> int | No
     if leash:
         os.close(leash[1])
     if answer:
-        raise OperationFailed(answer, "end what listens there, or wait until it has ended")
+        listens = "cannot listen" in answer
+        hint = "end what listens there, or wait until it has ended" if listens else None
+        raise OperationFailed(answer, hint)
     raise OperationFailed("the supervisor ended at once", f"see {os.path.join(folder, _LOG)}")
 
 

@@ -32,6 +32,9 @@ _MEMORY_SECONDS = 1.0
 _DRAIN_SECONDS = 5.0
 _PORT_SECONDS = 30.0
 _MOST_FILES = 65_536
+# Its output and its log; and for a moment the other end of the pipe.
+_FILES_OF_EACH = 2
+_OWN_FILES = 24
 
 
 class Supervision:
@@ -72,10 +75,10 @@ class Supervision:
 
     def run(self, ready: int) -> None:
         """Run the job; *ready* is told that it begins, or why it cannot."""
-        taken = network.taken(self.launch.processes)
-        if taken:
+        fault = self._too_many() or network.taken(self.launch.processes)
+        if fault:
             with contextlib.suppress(BrokenPipeError):
-                os.write(ready, taken.encode())
+                os.write(ready, fault.encode())
             os.close(ready)
             return
         self._listen_to_signals()
@@ -93,6 +96,14 @@ class Supervision:
             self.status = self.status._replace(attempt=self.status.attempt + 1)
             self._free_ports()
         self._finish(outcome)
+
+    def _too_many(self) -> str:
+        """Why so many replicas cannot be watched."""
+        count, most = len(self.replicas), resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        needed = _OWN_FILES + _FILES_OF_EACH * count
+        if most == resource.RLIM_INFINITY or needed <= most:
+            return ""
+        return f"{count} replicas need {needed} open files, and {most} are allowed: ulimit -n"
 
     def _attempt(self) -> Outcome:
         """All replicas, once."""

@@ -89,6 +89,16 @@ def test_signals_are_told_in_words(here: Rehearsal) -> None:
     assert found.culprit.ending == "exit code 139 (segmentation fault)"
 
 
+def test_more_replicas_than_files_may_be_open_are_refused(tmp_path: Path) -> None:
+    here = Rehearsal(tmp_path / "run", limit="ulimit -n 60")
+    many = [here.script(f"trainer-{index}", "true") for index in range(40)]
+    assert here.start(*many) == "40 replicas need 104 open files, and 60 are allowed: ulimit -n"
+    assert here.process is not None
+    here.process.wait(60)
+    few = Rehearsal(tmp_path / "few", limit="ulimit -n 60")
+    assert few.run(*many[:18]).phase is Phase.succeeded
+
+
 def test_one_port_of_several_is_enough_to_begin(here: Rehearsal) -> None:
     """The first pserver of fleet opens its own port only once all trainers have come."""
     server, address = pserver(here, 0)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from paddlespec.local import launch, state, verdict
+from paddlespec.local.fresh import Fresh
 from paddlespec.local.log_writer import Clock, LogWriter
 from paddlespec.local.state import Culprit, Phase, Replica, Status, Step
 
@@ -101,11 +102,23 @@ def test_a_launch_is_read_as_it_was_written() -> None:
         {"A": "b"},
         "/tmp",
         (("127.0.0.1", 1),),
-        (("127.0.0.2", 2),),
+        ((("127.0.0.2", 2), ("127.0.0.2", 3)),),
         3,
+        ("A",),
+        (Fresh("/code", "/code.tar"), Fresh("/rank", text="0\n")),
     )
     made = launch.Launch("fit", "uid", (process,), 1.5, 2, 3.0, independent=True)
     assert launch.parse(launch.dump(made)) == made
+
+
+def test_what_is_written_of_a_launch_holds_no_secret() -> None:
+    argv = ("sh", "-c", "login --as hunter2")
+    env = {"TOKEN": "hunter2", "URL": "http://hunter2@here", "EMPTY": "", "A": "b"}
+    process = launch.Process("a", "trainers", 0, argv, env, "/", secret=("TOKEN", "EMPTY"))
+    shown = launch.public(launch.Launch("fit", "uid", (process,)))
+    assert "hunter2" not in launch.dump(shown)
+    assert shown.processes[0].env["A"] == "b"
+    assert shown.processes[0].argv[:2] == argv[:2]
 
 
 def test_lines_that_come_in_parts_have_one_time_each(tmp_path: Path) -> None:
