@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 _KEY = r"[A-Za-z0-9](?:[A-Za-z0-9._/-]*[A-Za-z0-9])?"
 _VALUE = r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?"
 _SET = re.compile(rf"\s*({_KEY})\s+(in|notin)\s+\(([^()]*)\)\s*")
-_EQUAL = re.compile(rf"\s*({_KEY})\s*(=|==|!=)\s*({_VALUE})\s*")
+_EQUAL = re.compile(rf"\s*({_KEY})\s*(==|=|!=)\s*({_VALUE})\s*")
 _THERE = re.compile(rf"\s*(!?)\s*({_KEY})\s*")
 
 

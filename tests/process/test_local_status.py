@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
+import os
+import pty
 import signal
+import struct
+import subprocess
 import sys
+import termios
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -154,6 +161,41 @@ def test_watching_ends_with_the_job(user: User, tmp_path: Path) -> None:
     watching.communicate()
     assert "state:      running" in rest
     assert "state:      succeeded" in rest
+
+
+def on_a_terminal(user: User, *arguments: str) -> tuple[int, str]:
+    """What a command draws on a terminal of 80 columns until it ends."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 80, 0, 0))
+    command = [sys.executable, "-m", "paddlespec", *arguments]
+    process = subprocess.Popen(
+        command, env={**user.environment, "TERM": "xterm"}, stdin=theirs, stdout=theirs
+    )
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):  # the other end is closed
+        while block := os.read(ours, 4096):
+            shown += block
+    os.close(ours)
+    return process.wait(60), shown.decode()
+
+
+def test_a_terminal_shows_one_picture_that_renews_itself(user: User) -> None:
+    user.apply(user.write("sleep 3"))
+    code, shown = on_a_terminal(user, "status", "fit", "--watch")
+    assert code == 0
+    assert "state:      running" in shown
+    assert "state:      succeeded" in shown
+    assert "\x1b[" in shown  # it goes back up to draw anew
+
+
+def test_a_terminal_cuts_what_is_too_long_for_it(user: User) -> None:
+    name = "n" * 50
+    user.apply(user.write("true", name), "--wait", "complete")
+    _, shown = on_a_terminal(user, "get", "jobs", "-a")
+    assert all(len(line) <= 80 for line in shown.splitlines())
+    assert "…" in shown
+    assert name in user.run("get", "jobs", "-a").stdout
 
 
 def test_watching_a_list_shows_what_changes(user: User) -> None:
