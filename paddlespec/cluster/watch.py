@@ -48,9 +48,8 @@ def look(client: Client, run: Run, until: Until) -> Progress:
     if not progress.ok:
         raise failure(client, run, live, trainers, progress.message)
     if progress.done:
-        if until is Until.complete and _stop_pservers(client, run, live):
-            return progress._replace(message=f"{progress.message}, pservers stopped")
-        return progress
+        told = _stop_pservers(client, run, live) if until is Until.complete else None
+        return progress._replace(message=f"{progress.message}, {told}") if told else progress
     _check_pservers(client, run, live, trainers)
     return _roles(client, run, live, until, trainers, progress)
 
@@ -171,10 +170,14 @@ def _check_pservers(client: Client, run: Run, live: Live, trainers: Manifest) ->
             raise failure(client, run, live, found, progress.message)
 
 
-def _stop_pservers(client: Client, run: Run, live: Live) -> bool:
-    """End the pservers of a complete run; their objects stay, to be looked at."""
+def _stop_pservers(client: Client, run: Run, live: Live) -> str | None:
+    """
+    End the pservers of a complete run, and say so; their objects stay, to be looked at.
+
+    Whoever may only look learns the verdict all the same.
+    """
     rendered = {(each["kind"], each["metadata"]["name"]) for each in run.work.manifests}
-    stopped = False
+    told = None
     for (kind, name), found in live.workloads.items():
         field, value = ("suspend", True) if kind == "Job" else ("replicas", 0)
         over = kind == "Job" and readiness.job(found).done
@@ -185,11 +188,13 @@ def _stop_pservers(client: Client, run: Run, live: Live) -> bool:
         try:
             client.replace_value(found, target, f"/spec/{field}", value)
         except Refused as error:
+            if error.refusal.status == 403:
+                return "its pservers run on: you may not stop them"
             # Gone already, or another run's by now.
             if error.refusal.status not in (404, 422):
                 raise
-        stopped = True
-    return stopped
+        told = "pservers stopped"
+    return told
 
 
 def failure(

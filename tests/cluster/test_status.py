@@ -168,6 +168,22 @@ def test_waiting_to_the_end_stops_the_pservers(user: User) -> None:
     user.plane.eventually(lambda: job(user, "-a")["roles"]["pservers"]["ready"] == 0)
 
 
+def test_whoever_may_only_look_learns_the_verdict(user: User) -> None:
+    rules = [
+        {"apiGroups": [group], "resources": kinds, "verbs": ["get", "list"]}
+        for group, kinds in (
+            *(("batch", ["jobs"]), ("apps", ["statefulsets"]), ("", ["pods", "configmaps"])),
+        )
+    ]
+    user.plane.allow("reader", user.namespace, rules)
+    reader = user._replace(kubeconfig=user.plane.kubeconfig_for("reader", user.namespace))
+    user.run("apply", user.ps(run_for="1s"))
+    told = reader.run("wait", "fit", "--timeout", "60s").stderr
+    assert "complete, its pservers run on: you may not stop them" in told
+    assert "state:      succeeded" in reader.run("status", "fit").stdout
+    assert job(reader, "-a")["state"] == "succeeded"
+
+
 def test_lost_pservers_fail_a_job_that_still_runs(user: User) -> None:
     user.run("apply", user.ps(run_for="1h"), "--wait", "ready")
     user.plane.request("DELETE", f"{user.path('jobs')}/fit-pserver?propagationPolicy=Background")
