@@ -200,7 +200,8 @@ def test_trainers_train_one_model_and_save_it(
     assert len(weights) == count
     assert len(set(weights.values())) == 1
     assert (user.folder / "out" / name / "model.pdparams").stat().st_size > 100
-    assert done.err.splitlines()[-1].startswith(f"{name}: complete")
+    told = done.err.splitlines()[-2:]
+    assert told == [f"{name}: complete", f"{name}: its results are in {user.folder / 'out' / name}"]
     user.nothing_left()
 
 
