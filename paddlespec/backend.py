@@ -8,7 +8,6 @@ people and hold no value of the user's environment.
 from __future__ import annotations
 
 from enum import Enum
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
@@ -109,7 +108,7 @@ class Compared(NamedTuple):
     rows: list[Row]
     notes: tuple[str, ...] = ()
     refusal: str | None = None
-    basis: Mapping[str, Any] = MappingProxyType({})
+    basis: Mapping[str, Any] | None = None
 
 
 class Run(NamedTuple):

@@ -8,7 +8,6 @@ over the paths that differ, never by what a server says of them.
 from __future__ import annotations
 
 from enum import Enum
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddlespec.manifest import Identity, Manifest, identity
@@ -112,7 +111,7 @@ class Comparison(NamedTuple):
     rows: list[Row]
     notes: tuple[str, ...] = ()
     refusal: str | None = None
-    basis: Mapping[str, Any] = MappingProxyType({})
+    basis: Mapping[str, Any] | None = None
 
     @property
     def differs(self) -> bool:

@@ -54,7 +54,7 @@ class Plan(NamedTuple):
 
 def of(comparison: Comparison) -> JobPlan:
     """The approval of what *comparison* shows."""
-    basis = comparison.basis
+    basis = comparison.basis or {}
     known = basis.get("objects", {})
     objects = {
         str(row.change.identity): _object(row, known.get(str(row.change.identity), {}))
