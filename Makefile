@@ -5,6 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 PADDLE := $(VENV)/.paddle
 PEERS  := .venv-peers
+WORKERS ?= 2
 # Two folders of tests have a conftest each: to the type checker these are two runs.
 TEST_PATHS := tests/docs:tests/cluster
 EXAMPLE := examples/fit-a-line-collective
@@ -51,8 +52,9 @@ types: $(READY)
 contracts: $(READY)
 	$(BIN)/lint-imports
 
+# Each worker has a control plane of its own: half a gigabyte of memory.
 unit: $(PADDLE)
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses $(WORKERS)
 
 $(PEERS)/.ready: Makefile
 	test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)

@@ -33,9 +33,7 @@ class ObjectPlan(NamedTuple):
 
 
 class JobPlan(NamedTuple):
-    """
-    What was approved for one job, and where; `run` and `step` are its past and what becomes of it.
-    """
+    """What was approved for one job: `run` is its past, `step` what becomes of it."""
 
     job: str
     namespace: str | None

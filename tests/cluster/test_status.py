@@ -234,8 +234,8 @@ def many(user: User, first: int, last: int) -> None:
         name = f"job-{number}"
         labels = {"paddlespec.io/job": name, "paddlespec.io/role": "trainers"}
         container = {"name": "paddle", "image": "registry.test/paddle:1"}
-        pod = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
-        pod["spec"]["restartPolicy"] = "Never"
+        spec = {"containers": [container], "restartPolicy": "Never"}
+        pod = {"metadata": {"labels": labels}, "spec": spec}
         live = {
             "metadata": {"name": f"{name}-trainer", "labels": labels},
             "spec": {"suspend": True, "template": pod},

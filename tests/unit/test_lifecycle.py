@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from paddlespec.lifecycle import Found, Step, decide, said
 
 NEW = RunRecord(0, State.intended, Provenance("somebody"))
 POLICIES = ("refuse", "replace-finished", "replace-running")
-AGREED = {"": {}, "replace": {"replace": True}, "rerun": {"rerun": True}}
+AGREED: dict[str, dict[str, Any]] = {"": {}, "replace": {"replace": True}, "rerun": {"rerun": True}}
 OVER = (State.succeeded, State.failed, State.replaced, State.lost)
 
 
