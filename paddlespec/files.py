@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 STDIN = "-"
 _API_VERSION = b"paddlespec.io/"
 # Layers of specs, and what specs are rendered to.
-_NO_SPECS = ("Overlay", "Project", "Rehearsal", "Process")
+_NO_SPECS = ("Overlay", "Project", "Config", "Rehearsal", "Process")
 _SKIPPED = frozenset((".git", ".venv", "node_modules", "__pycache__"))
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 SOURCE = "paddlejob.v1.json"
 EFFECTIVE = "paddlejob.effective.v1.json"
 PROJECT = "paddlespec.v1.json"
+CONFIG = "paddlespec.config.v1.json"
 EXPRESSION = r"\$\{\{"
 
 _KINDS = {

@@ -48,7 +48,7 @@ def parse(text: str, option: str = "--update") -> Update:
     blank = Update(text.encode("utf-8", "replace").decode(), (), "set", option=option)
     if blank.text != text or "\0" in text:
         _refuse(blank, "the option is not UTF-8 text")
-    left, splits, right = _split(text)
+    left, splits, right = split(text)
     if not splits:
         if not left.endswith("-"):
             _refuse(blank, "expected path=value, path+=value or path-")
@@ -68,7 +68,8 @@ def apply(document: Document, update: Update) -> Document:
     return Document(data, place)
 
 
-def _split(text: str) -> tuple[str, bool, str]:
+def split(text: str) -> tuple[str, bool, str]:
+    """What stands before and after the first `=` that is outside of quotes and brackets."""
     depth, quoted = 0, False
     for index, char in enumerate(text):
         if char == '"':
@@ -80,7 +81,8 @@ def _split(text: str) -> tuple[str, bool, str]:
     return text, False, ""
 
 
-def _path(text: str, update: Update) -> Path:
+def parts_of(text: str, update: Update) -> Path:
+    """The parts of a path as it is written; *update* is what a fault is told of."""
     parts: list[str | int] = []
     position = 0
     while position < len(text):
@@ -95,11 +97,16 @@ def _path(text: str, update: Update) -> Path:
             parts.append(int(item) if _INDEX.fullmatch(item) else item.strip("\"'"))
     if not parts:
         _refuse(update, "the path is empty")
+    return tuple(parts)
+
+
+def _path(text: str, update: Update) -> Path:
+    parts = parts_of(text, update)
     if parts[0] == "profiles" and update.option == "--update":
         hint = "choose one with --profile, and override the field itself"
         _refuse(update, "a profile cannot be overridden", hint=hint)
     top = parts[0] in fields.root()["properties"]
-    return tuple(parts) if top else ("spec", *parts)
+    return parts if top else ("spec", *parts)
 
 
 def _field(path: Path, update: Update) -> fields.Node:

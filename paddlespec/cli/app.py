@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from paddlespec.cli import cluster, compare, get, learn, logs, options, status, wait, write
+from paddlespec.cli import cluster, compare, config, get, learn, logs, options, status, wait, write
 from paddlespec.cli.exits import Exit, Stop
 
 app = typer.Typer(
@@ -195,6 +195,7 @@ app.command()(logs.logs)
 app.command()(status.status)
 app.command()(wait.wait)
 app.add_typer(get.group)
+app.add_typer(config.group)
 
 
 @app.command()

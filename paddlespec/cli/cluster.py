@@ -98,7 +98,7 @@ def apply(
     paddlespec apply paddlejob.yaml --target local --scale trainers=2 --wait complete
     """
     from paddlespec.backend import Consent, Mode, Until
-    from paddlespec.cli import approval, gone
+    from paddlespec.cli import approval, connect, gone
     from paddlespec.cli.approval import Call
     from paddlespec.cli.build import build_all
     from paddlespec.cli.places import Engines, check_places, deadline_of
@@ -125,6 +125,7 @@ def apply(
     wanted, namespace, templates = given(call.paths, None), call.namespace, call.templates
     jobs = load_valid(wanted, Files(), chosen, quiet=quiet, no_color=no_color)
     check_places(jobs, namespace)
+    connect.agree(jobs, context)
     here = local.Here(mount, python, cpu_only, attached=until is Until.complete)
     local.check(jobs, here, scale)
     approved = approval.approved_of(read, jobs) if read is not None else {}

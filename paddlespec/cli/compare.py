@@ -76,7 +76,7 @@ def diff(
     paddlespec diff jobs/ --out plan.json
     """
     from paddlespec.backend import Consent
-    from paddlespec.cli import gone
+    from paddlespec.cli import connect, gone
     from paddlespec.cli.build import build_all
     from paddlespec.cli.places import Engines, check_places, deadline_of
     from paddlespec.cli.session import choices, given, load_valid
@@ -100,6 +100,7 @@ def diff(
     if against is not None:
         comparisons, jobs_before = _offline(wanted, chosen, against, templates, built)
     else:
+        connect.agree(jobs, context)
         with Engines(kubeconfig, context, namespace, deadline) as engines:
             asked = Consent(replace=replace, rerun=rerun, prune=prune is not False)
             comparisons = _with_cluster(built, engines, asked, codes)

@@ -6,6 +6,7 @@ import os
 from pathlib import PurePath, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+from paddlespec.cli import connect
 from paddlespec.cli.exits import Exit, Stop
 from paddlespec.cli.places import LOCAL, context_of
 
@@ -84,7 +85,7 @@ def scopes(paths: Sequence[str], jobs: Sequence[Loaded]) -> list[Scope]:
             and os.path.abspath(each.project.path) == path
         ]
         names = tuple(each.job.metadata.name for each in own)
-        places = dict.fromkeys((context_of(each), each.job.metadata.namespace) for each in own)
+        places = dict.fromkeys((context_of(each), connect.namespace_for(each)) for each in own)
         if below and places:
             found.append(Scope(project, below, names, tuple(places)))
     return found

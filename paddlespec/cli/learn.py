@@ -14,8 +14,8 @@ def schema(
     which: Annotated[
         str,
         typer.Argument(
-            metavar="[source|effective|project]",
-            help="source: one file; effective: after all layers; project: .paddlespec.yaml.",
+            metavar="[source|effective|project|config]",
+            help="source: one file; effective: after all layers; project: .paddlespec.yaml; config: your own.",
         ),
     ] = "source",
     out: Annotated[
@@ -30,10 +30,10 @@ def schema(
     paddlespec schema effective
     paddlespec schema project --out paddlespec.v1.json
     """
-    from paddlespec.gate import EFFECTIVE, PROJECT, SOURCE
+    from paddlespec.gate import CONFIG, EFFECTIVE, PROJECT, SOURCE
     from paddlespec.resources import text
 
-    names = {"source": SOURCE, "effective": EFFECTIVE, "project": PROJECT}
+    names = {"source": SOURCE, "effective": EFFECTIVE, "project": PROJECT, "config": CONFIG}
     if which not in names:
         raise Stop(Exit.usage, f"{which}: expected one of {', '.join(names)}")
     content = text("schemas", names[which])

@@ -9,6 +9,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
+from paddlespec.cli import connect
 from paddlespec.cli.exits import Exit, Stop
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class Engines:
         """The engine that runs a job: this machine, or the cluster of its datacenter."""
         if loaded.target == LOCAL:
             return self.local(loaded.job.metadata.namespace, loaded)
-        return self.at(context_of(loaded))
+        return self.at(context_of(loaded), connect.namespace_for(loaded))
 
     def meant(self, job: Meant) -> Engine:
         """The engine for a job that a command names."""
@@ -82,6 +83,9 @@ class Engines:
         """The engine for a datacenter's context and a job's namespace."""
         from paddlespec.cluster.engine import open_engine
 
+        if self.context is None and self.kubeconfig is None:
+            usual = connect.usual()
+            preferred, namespace = preferred or usual.context, namespace or usual.namespace
         key = (None if self.context else preferred, namespace, "")
         with self._opening:
             if key not in self._open:
@@ -160,6 +164,8 @@ def _of_specs(paths: list[str], chosen: Choices, namespace: str | None) -> Itera
                 raise Stop(Exit.usage, f"{path} names no job", "metadata.name is missing")
             check_places([each], namespace)
             own = getattr(each.job.metadata, "namespace", None)
+            if each.target != LOCAL:
+                own = own or connect.namespace_for(each)
             yield Meant(name, own, context_of(each), each.target)
     if faults:
         raise Stop(Exit.usage, str(faults[0]))
@@ -197,11 +203,10 @@ def check_places(jobs: Sequence[Loaded], namespace: str | None) -> None:
 
 
 def context_of(loaded: Loaded) -> str | None:
-    """The context of the datacenter that the job was rendered for."""
-    if loaded.project is None or loaded.datacenter is None:
+    """The context of the datacenter that the job was rendered for: one's own, or the project's."""
+    if loaded.datacenter is None or loaded.target == LOCAL:
         return None
-    context = loaded.project.datacenters.get(loaded.datacenter, {}).get("context")
-    return context if isinstance(context, str) else None
+    return connect.context_for(loaded)
 
 
 def deadline_of(timeout: str | None) -> float | None:

@@ -149,7 +149,7 @@ def set_values(
     source = Source.of(_content(file, name), name)
     text = edited(source.text, name, updates, choose(source.text, name, document))
     if dry_run:
-        sys.stdout.write(_difference(name, source.text, text))
+        sys.stdout.write(difference(name, source.text, text))
     elif file == _STDIN:
         sys.stdout.write(text)
     elif text != source.text:
@@ -224,7 +224,8 @@ def _content(file: str, name: str) -> bytes:
         raise InvalidSpec([Diagnostic("file", message, Span(name))]) from None
 
 
-def _difference(name: str, before: str, after: str) -> str:
+def difference(name: str, before: str, after: str) -> str:
+    """What an edit changes, as a patch."""
     import difflib
 
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from paddlespec.document import Document
+    from paddlespec.edit.splice import Action
     from paddlespec.update import Update
 
-__all__ = ["Source", "choose", "edited"]
+__all__ = ["Source", "choose", "edited", "with_value"]
 
 _BOM = "\ufeff"
 _ENCODINGS = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
@@ -89,38 +90,82 @@ def _edited(text: str, name: str, change: Update, index: int) -> str:
         raise InvalidSpec(reading.diagnostics)
     before = reading.documents
     if isinstance(before[index].data, dict) and before[index].data.get("kind") == "Project":
-        raise _refused(name, "is a project file, not a spec", "edit it by hand")
+        raise _refused(
+            name, "is a project file, not a spec", "`paddlespec config set --project` edits it"
+        )
     wanted = [each.data for each in before]
     path = _concrete(wanted[index], change.path)
     wanted[index] = _applied(before[index], change, path)
     if _same(wanted, [each.data for each in before]):
         return text
-    result = next(
-        (
-            each
-            for each in _attempts(text, index, path, change, wanted[index])
-            if _means(each, name, wanted)
-        ),
-        None,
-    )
-    if result is None:
-        message = "cannot be edited in place: the value is shared by an anchor, or oddly written"
-        raise InvalidSpec([Diagnostic("edit", message, change.span, path, f"edit {name} by hand")])
-    _hold_to_schema(before[index], source.read(result, name).documents[index], change)
+    result = _rewritten(text, name, index, path, change.action, wanted, change.span)
+    _hold_to(gate.SOURCE, before[index], source.read(result, name).documents[index], change.span)
     return result
 
 
-def _attempts(text: str, index: int, path: Path, change: Update, wanted: Any) -> Iterator[str]:
+def with_value(
+    text: str, name: str, path: Path, value: Any, schema: str, span: Span, action: Action = "set"
+) -> str:
+    """
+    *text*, which is no spec but one document of another *schema*, with one value changed.
+
+    Comments survive. Raises `InvalidSpec` at *span* when the change makes an error.
+    """
+    reading = source.read(text, name)
+    if reading.diagnostics:
+        raise InvalidSpec(reading.diagnostics)
+    before = reading.documents[0]
+    path = _concrete(before.data, path)
+    wanted = _put(before.data, path, value, action, span)
+    if _same([wanted], [before.data]):
+        return text
+    result = _rewritten(text, name, 0, path, action, [wanted], span)
+    _hold_to(schema, before, source.read(result, name).documents[0], span)
+    return result
+
+
+def _put(data: Any, path: Path, value: Any, action: Action, span: Span) -> Any:
+    """A copy of *data* with one member changed; missing parents come with it."""
+    if not path:
+        return [*(data or []), value] if action == "append" else value
+    part, rest = path[0], path[1:]
+    if isinstance(data, list):
+        if not isinstance(part, int) or part >= len(data):
+            raise InvalidSpec([Diagnostic("unknown-path", f"nothing is called {part}", span, path)])
+        copy: Any = list(data)
+    else:
+        copy = dict(data) if isinstance(data, dict) else {}
+        if action == "remove" and part not in copy:
+            raise InvalidSpec([Diagnostic("unknown-path", f"{part} is not set", span, path)])
+    if action == "remove" and not rest:
+        del copy[part]
+    else:
+        copy[part] = _put(_member(copy, part), rest, value, action, span)
+    return copy
+
+
+def _rewritten(
+    text: str, name: str, index: int, path: Path, action: Action, wanted: list[Any], span: Span
+) -> str:
+    """*text* as it means exactly what is *wanted*, changed as little as can be."""
+    for each in _attempts(text, index, path, action, wanted[index]):
+        if _means(each, name, wanted):
+            return each
+    message = "cannot be edited in place: the value is shared by an anchor, or oddly written"
+    raise InvalidSpec([Diagnostic("edit", message, span, path, f"edit {name} by hand")])
+
+
+def _attempts(text: str, index: int, path: Path, action: Action, wanted: Any) -> Iterator[str]:
     """Ways to make the change, the one that touches least first."""
     root = roots(text)[index]
-    yield splice(text, root, path, change.action, wanted)
+    yield splice(text, root, path, action, wanted)
     style = style_of(text, root)
     if text[-1:] not in ("\r", "\n"):
         # A block of text that ends in a break needs one at the end of the file.
-        yield splice(text + style.newline, root, path, change.action, wanted)
+        yield splice(text + style.newline, root, path, action, wanted)
     from paddlespec.edit.roundtrip import rewrite
 
-    rewritten = rewrite(text, index, path, change.action, wanted, style)
+    rewritten = rewrite(text, index, path, action, wanted, style)
     if rewritten is not None:
         yield rewritten
 
@@ -170,15 +215,15 @@ def _same(one: Sequence[Any], other: Sequence[Any]) -> bool:
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
-def _hold_to_schema(before: Document, after: Document, change: Update) -> None:
+def _hold_to(schema: str, before: Document, after: Document, span: Span) -> None:
     """Refuse an edit that makes an error; those that were there are none of its business."""
     if before.data is None:
         before = before._replace(data={})
-    known = {_identity(each) for each in gate.check(before, gate.SOURCE).diagnostics}
-    found = gate.check(after, gate.SOURCE).diagnostics
+    known = {_identity(each) for each in gate.check(before, schema).diagnostics}
+    found = gate.check(after, schema).diagnostics
     new = [each for each in found if _identity(each) not in known]
     if new:
-        raise InvalidSpec([each._replace(span=change.span) for each in new])
+        raise InvalidSpec([each._replace(span=span) for each in new])
 
 
 def _identity(found: Diagnostic) -> tuple[str, Path, str]:

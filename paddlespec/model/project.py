@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from paddlespec.model.base import Label, Model, Object, ObjectName, Text
+from paddlespec.model.base import Label, Model, Object, ObjectName, QualifiedName, Text
 
 
 class Storage(Model):
@@ -38,6 +38,12 @@ class Datacenter(Model):
     )
     queues: dict[Label, Label] = Field(
         {}, description="Named queues.", examples=[{"default": "ads"}]
+    )
+    storage_classes: list[ObjectName] = Field(
+        [], description="Storage classes for new claims.", examples=[["fast"]]
+    )
+    accelerators: list[QualifiedName] = Field(
+        [], description="Resources by which nodes offer devices.", examples=[["nvidia.com/gpu"]]
     )
     spec: Object = Field(
         {},

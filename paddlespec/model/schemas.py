@@ -1,9 +1,10 @@
 """
 The JSON schemas (Draft 2020-12), made from the models.
 
-Three are published: the *source* schema for editors and single files, in which any layer may be
+Four are published: the *source* schema for editors and single files, in which any layer may be
 silent and any scalar an expression; the *effective* schema, the gate after merging and
-interpolation, which accepts exactly what the model accepts; and the project file's.
+interpolation, which accepts exactly what the model accepts; and the project file's. The fourth is
+that of a person's own configuration.
 `python -m paddlespec.model.schemas` writes them.
 """
 
@@ -13,6 +14,7 @@ import json
 from typing import Any
 
 from paddlespec.gate import EXPRESSION
+from paddlespec.model.config import Config
 from paddlespec.model.job import Job
 from paddlespec.model.project import Project
 from paddlespec.resources import bundled
@@ -31,6 +33,7 @@ def all_schemas() -> dict[str, Schema]:
         "paddlejob.effective.v1.json": effective,
         "paddlejob.v1.json": source,
         "paddlespec.v1.json": project_schema(source),
+        "paddlespec.config.v1.json": config_schema(),
     }
 
 
@@ -79,6 +82,12 @@ def project_schema(source: Schema) -> Schema:
         holder["properties"][name] = {"$ref": "#/$defs/Spec", **said}
     schema["$defs"] |= source["$defs"]
     return _head("paddlespec.v1.json", "paddlespec project", schema)
+
+
+def config_schema() -> Schema:
+    """A person's own configuration."""
+    schema = _tidy(Config.model_json_schema(by_alias=True))
+    return _head("paddlespec.config.v1.json", "paddlespec configuration", schema)
 
 
 def _head(name: str, title: str, schema: Schema) -> Schema:

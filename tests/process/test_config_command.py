@@ -1,0 +1,209 @@
+"""`config` as a command: files that people also edit by hand, and a render that never changes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PROJECT = """\
+apiVersion: paddlespec.io/v1
+kind: Project
+project: ads       # groups jobs
+datacenter: dc1
+datacenters:
+  # production
+  - name: dc1
+    context: k8s-dc1
+    namespace: ads
+    spec: {policy: {timeout: 1h}}
+  - {name: lab, context: k8s-lab}
+"""
+SPEC = """\
+apiVersion: paddlespec.io/v1
+kind: PaddleJob
+metadata: {name: count}
+spec: {mode: parallel, image: "python:3.11", command: python shard.py}
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".paddlespec.yaml").write_text(PROJECT)
+    (tmp_path / "paddlejob.yaml").write_text(SPEC)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments: str, code: int = 0, **more: str) -> subprocess.CompletedProcess[str]:
+    here = os.getcwd()
+    clean = {"HOME": here, "XDG_CONFIG_HOME": f"{here}/xdg", "KUBECONFIG": f"{here}/none"}
+    done = subprocess.run(
+        [sys.executable, "-m", "paddlespec", *arguments],
+        env={**os.environ, **clean, **more},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def own(folder: Path) -> str:
+    return (folder / "xdg/paddlespec/config.yaml").read_text()
+
+
+def test_a_connection_comes_is_changed_and_goes(folder: Path) -> None:
+    run("config", "add", "dc1", "--context", "alice@dc1")
+    run("config", "use", "dc1")
+    run("config", "set", "connections[dc1].namespace=alice", "defaults.namespace=123")
+    assert own(folder) == (
+        "apiVersion: paddlespec.io/v1\n"
+        "kind: Config\n"
+        "connections:\n"
+        "  - name: dc1\n"
+        "    context: alice@dc1\n"
+        "    namespace: alice\n"
+        "datacenter: dc1\n"
+        "defaults:\n"
+        '  namespace: "123"\n'
+    )
+    assert json.loads(run("config", "view", "-o", "json").stdout) == {
+        "datacenter": "dc1",
+        "context": "alice@dc1",
+        "namespace": "ads",
+    }
+    run("config", "unset", "connections[dc1].namespace", "defaults")
+    run("config", "set", "connections[dc1].namespace=bob")
+    shown = run("config", "view", "--show-origin").stdout.splitlines()
+    assert shown[2] == "namespace: ads      # .paddlespec.yaml, datacenter dc1"
+    run("config", "unset", "datacenters[dc1].namespace", "--project")
+    assert json.loads(run("config", "view", "-o", "json").stdout)["namespace"] == "bob"
+    run("config", "delete", "dc1")
+    assert own(folder) == "apiVersion: paddlespec.io/v1\nkind: Config\n"
+
+
+def test_the_project_file_keeps_its_comments(folder: Path) -> None:
+    run("config", "set", "datacenters[dc1].queues.default=ads", "--project")
+    run("config", "add", "dc3", "--context", "k8s-dc3", "--project")
+    run("config", "delete", "lab", "--project")
+    assert (folder / ".paddlespec.yaml").read_text() == PROJECT.replace(
+        "{timeout: 1h}}\n", "{timeout: 1h}}\n    queues:\n      default: ads\n"
+    ).replace("{name: lab, context: k8s-lab}", "{name: dc3, context: k8s-dc3}")
+
+
+def test_a_list_says_what_is_current_and_where_it_comes_from() -> None:
+    run("config", "add", "home", "--context", "kind")
+    run("config", "use", "lab")
+    shown = [line.split() for line in run("config", "list").stdout.splitlines()]
+    assert shown == [
+        ["NAME", "CONTEXT", "NAMESPACE", "FROM"],
+        ["-", "home", "kind", "-", "own"],
+        ["-", "dc1", "k8s-dc1", "ads", "project"],
+        ["*", "lab", "k8s-lab", "-", "project"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("use", "dc"), 'did you mean "dc1"?'),
+        (("set", "connection=1"), "unknown key"),
+        (("set", "datacenter"), "expected KEY=VALUE"),
+        (("unset", "datacenter"), "datacenter is not set"),
+        (("add", "dc1", "--project"), 'has "dc1" already'),
+        (("delete", "none"), 'no datacenter is called "none"'),
+    ],
+)
+def test_what_cannot_be_is_refused_and_changes_nothing(
+    folder: Path, arguments: tuple[str, ...], told: str
+) -> None:
+    assert told in run("config", *arguments, code=2).stderr
+    assert not (folder / "xdg").exists()
+    assert (folder / ".paddlespec.yaml").read_text() == PROJECT
+
+
+def test_rendered_bytes_do_not_depend_on_ones_own_configuration(folder: Path) -> None:
+    commands = (
+        ("render", "."),
+        ("render", ".", "--datacenter", "lab"),
+        ("render", ".", "-o", "spec"),
+    )
+    before = [run(*each).stdout for each in commands]
+    run("config", "add", "dc1", "--context", "alice@dc1", "-n", "alice")
+    run("config", "set", "defaults.namespace=bob")
+    run("config", "use", "lab")
+    assert [run(*each).stdout for each in commands] == before
+    (folder / "xdg/paddlespec/config.yaml").write_text("nonsense: [")
+    assert [run(*each).stdout for each in commands] == before
+
+
+@pytest.mark.parametrize("command", ["diff", "apply"])
+def test_what_is_rendered_for_another_datacenter_goes_nowhere(command: str) -> None:
+    run("config", "use", "lab")
+    told = run(command, ".", code=3).stderr
+    assert "count: it is rendered for datacenter dc1, and the current one is lab" in told
+    assert "paddlespec config use dc1; or give --datacenter lab" in told
+    agreed = run(command, ".", "--datacenter", "lab", code=3).stderr
+    assert "no cluster is configured" in agreed
+    assert "no cluster is configured" in run(command, ".", "--context", "x", code=3).stderr
+
+
+def test_a_broken_configuration_is_told_at_its_place(folder: Path) -> None:
+    (folder / "xdg/paddlespec").mkdir(parents=True)
+    (folder / "xdg/paddlespec/config.yaml").write_text("apiVersion: paddlespec.io/v1\nkind: X\n")
+    assert "config.yaml:2:7: error" in run("diff", ".", code=2).stderr
+    assert "config.yaml:2:7: error" in run("config", "list", code=2).stderr
+
+
+def test_an_editor_edits_and_what_is_not_valid_is_not_kept(folder: Path) -> None:
+    run("config", "edit", EDITOR="sed -i '$a datacenter: dc1'", VISUAL="")
+    assert own(folder).endswith("datacenter: dc1\n")
+    before = own(folder)
+    told = run("config", "edit", code=2, EDITOR="sed -i s/datacenter/dc/", VISUAL="").stderr
+    assert 'unknown key "dc"' in told
+    run("config", "edit", code=3, EDITOR="false", VISUAL="")
+    assert own(folder) == before
+
+
+OLD = """\
+datacenters:
+- name: dc1
+  username: alice
+  password: canary-old
+current-datacenter: dc1
+"""
+PAI = """\
+- cluster_alias: dc1
+  password: canary-pai
+  virtual_clusters: [ads, maps]
+"""
+
+
+def test_an_import_keeps_what_is_there_and_no_password(folder: Path) -> None:
+    (folder / "old").write_text(OLD)
+    (folder / "pai.yaml").write_text(PAI)
+    done = run("config", "import", "old")
+    assert "old:4:3: not carried over: password: it is neither kept nor shown" in done.stderr
+    assert "  - name: dc1\ndatacenter: dc1\n" in own(folder)
+    run("config", "set", "connections[dc1].context=mine")
+    before = own(folder)
+    again = run("config", "import", "old")
+    assert own(folder) == before
+    shared = run("config", "import", "pai.yaml", "--project", "--dry-run")
+    assert "+      ads: ads" in shared.stdout
+    assert (folder / ".paddlespec.yaml").read_text() == PROJECT
+    run("config", "import", "pai.yaml", "--project")
+    written = (folder / ".paddlespec.yaml").read_text()
+    assert "    queues:\n      ads: ads\n      maps: maps\n" in written
+    for each in (done.stdout, done.stderr, again.stderr, shared.stdout, shared.stderr, written):
+        assert "canary" not in each

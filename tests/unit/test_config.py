@@ -1,0 +1,203 @@
+"""A person's own configuration: what it says, where it is wrong, and what older clients had."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from front import document
+
+from paddlespec.diagnostic import InvalidSpec, Span
+from paddlespec.earlier import read
+from paddlespec.edit import with_value
+from paddlespec.gate import CONFIG
+from paddlespec.project import Project
+from paddlespec.settings import disagreement, load, path_of, place
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from paddlespec.settings import Settings
+
+HEAD = "apiVersion: paddlespec.io/v1\nkind: Config\n"
+OWN = (
+    HEAD
+    + """\
+datacenter: dc1
+defaults: {namespace: alice}
+connections:
+  - {name: dc1, context: alice@dc1}
+  - {name: home, context: kind}
+"""
+)
+PROJECT = """\
+apiVersion: paddlespec.io/v1
+kind: Project
+project: ads
+datacenter: dc2
+datacenters:
+  - {name: dc1, context: k8s-dc1, namespace: ads}
+  - {name: dc2, context: k8s-dc2}
+"""
+
+
+def settings(folder: Path, text: str) -> Settings:
+    path = folder / "config.yaml"
+    path.write_text(text)
+    return load(str(path))
+
+
+def project() -> Project:
+    return Project(".paddlespec.yaml", document(PROJECT), [])
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "code"),
+    [
+        ("datacentre: dc1\n", "3:1", "unknown-key"),
+        ("datacenter: DC1\n", "3:13", "format"),
+        ("connections: [{name: a, password: x}]\n", "3:25", "unknown-key"),
+        ("connections: [{context: a}]\n", "3:15", "missing-key"),
+        ("connections: [{name: a}, {name: a}]\n", "3:33", "duplicate-key"),
+        ("datacenter: a\ndatacenter: b\n", "4:1", "duplicate-key"),
+    ],
+)
+def test_what_is_wrong_is_told_at_its_word(
+    tmp_path: Path, text: str, where: str, code: str
+) -> None:
+    with pytest.raises(InvalidSpec) as refusal:
+        settings(tmp_path, HEAD + text)
+    (found,) = refusal.value.diagnostics
+    assert str(found.span) == f"{tmp_path}/config.yaml:{where}"
+    assert found.code == code
+
+
+def test_no_file_says_nothing(tmp_path: Path) -> None:
+    assert load(str(tmp_path / "none")).data == {}
+
+
+def test_its_place_is_that_of_the_xdg_specification() -> None:
+    assert path_of({"XDG_CONFIG_HOME": "/etc/mine"}) == "/etc/mine/paddlespec/config.yaml"
+    assert path_of({"XDG_CONFIG_HOME": "mine"}).endswith("/.config/paddlespec/config.yaml")
+
+
+def test_ones_own_goes_before_the_projects_and_that_before_ones_defaults(tmp_path: Path) -> None:
+    own = settings(tmp_path, OWN)
+    found = place(own, project())
+    assert [each.value for each in found] == ["dc1", "alice@dc1", "ads"]
+    assert found.context.origin == f"{own.path}, connection dc1"
+    assert found.namespace.origin == ".paddlespec.yaml, datacenter dc1"
+    other = place(own, project(), "dc2")
+    assert [each.value for each in other] == ["dc2", "k8s-dc2", "alice"]
+    assert other.namespace.origin == f"{own.path}, defaults"
+
+
+def test_without_a_current_datacenter_it_is_the_projects(tmp_path: Path) -> None:
+    own = settings(tmp_path, HEAD)
+    assert place(own, project()).datacenter == ("dc2", ".paddlespec.yaml")
+    assert [each.value for each in place(own, None)] == [None, None, None]
+
+
+def test_another_datacenter_than_the_rendered_one_disagrees(tmp_path: Path) -> None:
+    own = settings(tmp_path, OWN)
+    assert disagreement(own, project(), "dc1") is None
+    told, hint = disagreement(own, project(), "dc2") or ("", "")
+    assert told == "it is rendered for datacenter dc2, and the current one is dc1"
+    assert hint == "run: paddlespec config use dc2; or give --datacenter dc1"
+    assert disagreement(own, None, None) is None
+    assert disagreement(own, project(), None) is not None
+    assert disagreement(settings(tmp_path, HEAD), project(), "dc2") is None
+
+
+def test_an_edit_changes_its_value_and_keeps_comments() -> None:
+    text = HEAD + "# mine\nconnections:\n  - name: a  # the first\n    context: x\n"
+    path = ("connections", "a", "context")
+    assert with_value(text, "c", path, "z", CONFIG, Span("c")) == text.replace(": x", ": z")
+    with pytest.raises(InvalidSpec, match="unknown key"):
+        with_value(text, "c", ("connections", "a", "token"), "y", CONFIG, Span("c"))
+    with pytest.raises(InvalidSpec, match="nothing is called b"):
+        with_value(text, "c", ("connections", "b", "context"), "y", CONFIG, Span("c"))
+
+
+PADDLECTL = """\
+datacenters:
+- name: datacenter1
+  username: [your user name]
+  password: canary-1
+  endpoint: http://cloud.example.org
+- name: Data Center 2
+  password: canary-2
+current-datacenter: Data Center 2
+"""
+PADDLECLOUD = """\
+datacenter1:
+  username: user
+  usercert: /path/to/user.pem
+  userkey:  /path/to/user-key.pem
+  endpoint: dc1.paddlepaddle.org
+"""
+PADDLE = """\
+apiVersion: v1
+dockerRegistry:
+  domain: domain.com //default is docker.io
+  username: <username>
+  password: canary-3
+paddleServer: http://<paddle server domain>:<paddle server port>
+"""
+OPENPAI = """\
+- cluster_alias: lab
+  pai_uri: http://pai:canary-4@pai
+  user: alice
+  password: canary-5
+  token: canary-6
+  virtual_clusters: [default, NLP_team]
+  storages: [{storage_name: nfs-1, type: nfs}]
+"""
+
+
+def imported(text: str) -> tuple[list[str], str | None, str]:
+    found = read(text.encode(), "old")
+    told = "\n".join(f"{span}: {word}" for span, word in sorted(found.losses))
+    assert "canary" not in f"{found}"
+    return [each["name"] for each in found.datacenters], found.current, told
+
+
+def test_the_list_of_datacenters() -> None:
+    names, current, told = imported(PADDLECTL)
+    assert (names, current) == (["datacenter1", "data-center-2"], "data-center-2")
+    assert [line.split(": ")[0] for line in told.splitlines()] == [
+        "old:3:3",
+        "old:4:3",
+        "old:5:3",
+        "old:6:9",
+        "old:7:3",
+    ]
+
+
+def test_the_mapping_of_datacenters() -> None:
+    names, current, told = imported(PADDLECLOUD)
+    assert (names, current) == (["datacenter1"], None)
+    assert "old:3:3: usercert: a certificate belongs into the kubeconfig" in told
+
+
+def test_the_one_server() -> None:
+    names, current, told = imported(PADDLE)
+    assert (names, current) == (["paddle"], "paddle")
+    assert "paddlespec registry add" in told
+    assert "old:5:3: password" in told
+
+
+def test_openpais_clusters() -> None:
+    names, _, told = imported(OPENPAI)
+    assert names == ["lab"]
+    (lab,) = read(OPENPAI.encode(), "old").datacenters
+    assert lab["queues"] == {"default": "default"}
+    assert lab["storages"] == {"nfs-1": {"claim": "nfs-1"}}
+    assert "old:6:31: virtual_clusters: a name that Kubernetes would not take" in told
+
+
+@pytest.mark.parametrize("text", ["a: [", "password: canary\n", "", "[1, 2]", "x: canary\nx: 1"])
+def test_what_is_no_such_file_is_refused_and_not_quoted(text: str) -> None:
+    with pytest.raises(InvalidSpec) as refusal:
+        read(text.encode(), "old")
+    assert "canary" not in str(refusal.value)
