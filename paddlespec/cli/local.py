@@ -120,6 +120,15 @@ def is_here(name: str, namespace: str | None) -> bool:
     return bool(folder.alive()) or not has_cluster()
 
 
+def has_run(name: str, namespace: str | None) -> bool:
+    """Whether anything is known here of a job of that name."""
+    if sys.platform == "win32":
+        return False
+    from paddlespec.local.folder import DEFAULT_NAMESPACE, JobFolder
+
+    return JobFolder(namespace or DEFAULT_NAMESPACE, name).exists
+
+
 @contextmanager
 def showing_logs(runs: Sequence[Waiting], until: Until, *, no_color: bool) -> Iterator[None]:
     """While a command waits for the end of rehearsals, what they write is shown."""
@@ -170,8 +179,9 @@ class _Shown:
         from paddlespec.cli.session import colored
         from paddlespec.cli.tell import note
         from paddlespec.local import log_places
-        from paddlespec.local.log_reader import LocalLogs, Start
+        from paddlespec.local.log_reader import LocalLogs
         from paddlespec.logs.show import Style, Text
+        from paddlespec.logs.start import Start
 
         self._stopped = False
         found = log_places.run_of(name, namespace, None, 0)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
-from paddlespec.cli import options
+from paddlespec.cli import local, options
 from paddlespec.cli.exits import Exit, Stop
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from paddlespec.cli.places import Engines, Meant
     from paddlespec.logs.follow import Form
     from paddlespec.logs.line import Source
+    from paddlespec.logs.merge import Logs
+    from paddlespec.logs.start import Start
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:?\d\d)\Z")
 _DURATION = re.compile(r"([0-9]+[dhms])+\Z")
@@ -56,7 +59,10 @@ def logs(
         ),
     ] = None,
     previous: Annotated[
-        bool, typer.Option("--previous", help="The run before the latest one.")
+        bool,
+        typer.Option(
+            "--previous", help="The run before; on a cluster, what was written before a restart."
+        ),
     ] = False,
     run: Annotated[int | None, typer.Option("--run", metavar="N", help="An earlier run.")] = None,
     output: Annotated[
@@ -65,58 +71,105 @@ def logs(
     overlay: options.Overlay = None,
     profile: options.Profile = None,
     update: options.Update = None,
+    target: local.Where = None,
     datacenter: options.Datacenter = None,
+    context: options.Context = None,
+    kubeconfig: options.Kubeconfig = None,
     namespace: Annotated[
         str | None, typer.Option("--namespace", metavar="NAME", help="Namespace.")
     ] = None,
     no_color: options.NoColor = False,
 ) -> int:
     """
-    Show what the replicas of a job wrote, merged by time; so far of jobs on this machine.
+    Show what the replicas of a job wrote, merged by time.
 
-    A job that failed is no failure of this command: who failed first is told at the end.
+    A bare name means the rehearsal on this machine while that runs, or where there is no cluster
+    to ask; --target says which. A job that failed is no failure of this command: who failed first
+    is told at the end.
 
     \b
     paddlespec logs word2vec -f
     paddlespec logs word2vec --role trainers --index 0 -n 100
     paddlespec logs word2vec --since 10m --grep 'loss|error'
     """
-    from paddlespec.cli.places import meant
+    from paddlespec.cli.places import Engines, meant
     from paddlespec.cli.session import choices, colored
     from paddlespec.cli.tell import note
-    from paddlespec.local import log_places
-    from paddlespec.local.log_reader import Start
     from paddlespec.logs.follow import show
     from paddlespec.logs.show import Json, Style, Text
+    from paddlespec.logs.start import Start
 
     if output not in ("text", "json"):
         raise Stop(Exit.usage, f"-o {output}: expected one of text, json")
     pattern = _pattern(grep)
     text_matches = (lambda row: pattern.search(row[31:])) if pattern else None
     start = Start(lines, _time(since), text_matches)
-    chosen = choices(overlay, profile, update, None, datacenter)
+    chosen = choices(overlay, profile, update, target, datacenter)
     (job, *others) = meant([name], None, chosen, namespace)
     if others:
         raise Stop(Exit.usage, f"{name} holds several jobs", "name one of them")
-    space = namespace or job.namespace
-    found = log_places.run_of(job.name, space, run, int(previous))
-    replicas = _selected(log_places.sources(found), job.name, role, index)
 
     def tell(text: str) -> None:
         sys.stdout.flush()
         note(f"paddlespec: {text}")
 
     whole = output == "json" or grep is not None
-    reading = log_places.logs(found, replicas, start, tell, pieces=not whole)
-    form: Form = Json()
-    if output == "text":
-        shown = len(replicas) > 1 if prefix is None else prefix
-        color = colored(sys.stdout, no_color=no_color)
-        form = Text(replicas, Style(shown, timestamps, color, sys.stdout.isatty()))
-    show(reading, form, sys.stdout.buffer, follow=follow, grep=pattern)
-    if told := log_places.verdict(found):
-        tell(told)
+    with Engines(kubeconfig, context, namespace, None) as engines:
+        kept = _kept(engines, job, namespace, run, previous=previous)
+        replicas = _selected(kept.sources, job.name, role, index)
+        reading = kept.logs(replicas, start, tell, follow=follow, pieces=not whole)
+        form: Form = Json()
+        if output == "text":
+            shown = len(replicas) > 1 if prefix is None else prefix
+            color = colored(sys.stdout, no_color=no_color)
+            form = Text(replicas, Style(shown, timestamps, color, sys.stdout.isatty()))
+        show(reading, form, sys.stdout.buffer, follow=follow, grep=pattern)
+        if told := kept.verdict():
+            tell(told)
     return Exit.done
+
+
+class _Kept(Protocol):
+    """The logs that are kept of a run, wherever it ran."""
+
+    @property
+    def sources(self) -> Sequence[Source]:
+        """Its replicas, trainers first."""
+
+    def logs(
+        self,
+        chosen: Sequence[Source],
+        start: Start,
+        tell: Callable[[str], None],
+        *,
+        follow: bool,
+        pieces: bool,
+    ) -> Logs:
+        """The logs of *chosen* replicas."""
+
+    def verdict(self) -> str | None:
+        """Why the run failed, if it did."""
+
+
+def _kept(
+    engines: Engines, job: Meant, namespace: str | None, run: int | None, *, previous: bool
+) -> _Kept:
+    from paddlespec.backend import NotFound
+    from paddlespec.local.engine import Engine as LocalEngine
+
+    engine = engines.meant(job)
+    if isinstance(engine, LocalEngine):
+        from paddlespec.local.log_places import Kept as Here
+
+        return Here(job.name, namespace or job.namespace, run, int(previous))
+    from paddlespec.cluster.logs import Kept as There
+
+    try:
+        return There(engine.client, job.name, run, previous=previous)
+    except NotFound as error:
+        if error.hint is None and local.has_run(job.name, namespace or job.namespace):
+            error.hint = "the rehearsal on this machine: --target local"
+        raise
 
 
 def _selected(

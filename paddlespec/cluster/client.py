@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 MANAGER = "paddlespec"
 _CONNECT_SECONDS = 10.0
 _READ_SECONDS = 30.0
+# A stream that says nothing for so long is asked for again: a dead connection does not tell.
+_QUIET_SECONDS = 60.0
+_BLOCK = 64 * 1024
 _PAUSES = (0.1, 0.3, 1.0, 2.0, 4.0)
 # An address that never answered is more likely wrong than down.
 _PAUSES_AT_FIRST = _PAUSES[:2]
@@ -264,6 +267,37 @@ class Client:
         query = {"container": container, "tailLines": str(lines)}
         request = Request("get", "pods/log", "Pod", namespace, pod)
         return self._send(request, "GET", path, query).decode("utf-8", "replace").splitlines()
+
+    def log(self, namespace: str, pod: str, query: Query) -> Iterator[bytes]:
+        """
+        A log as it comes, in blocks; nothing of a container that is not there, or not yet.
+
+        Whoever asks has to ask again: it raises `OperationFailed` when the connection drops, and
+        when nothing came for so long that it may have.
+        """
+        path = f"/api/v1/namespaces/{quote(namespace, safe='')}/pods/{quote(pod, safe='')}/log"
+        request = Request("get", "pods/log", "Pod", namespace, pod)
+        quiet = _QUIET_SECONDS if query.get("follow") == "true" else _READ_SECONDS
+        headers = {"Accept": "*/*", "User-Agent": f"paddlespec/{__version__}"}
+        try:
+            response = self._api.rest_client.pool_manager.request(
+                "GET",
+                f"{self.host}{path}?{urlencode(query)}",
+                headers={**headers, **self._credentials()},
+                timeout=urllib3.Timeout(connect=_CONNECT_SECONDS, read=quiet),
+                retries=False,
+                preload_content=False,
+            )
+            try:
+                if response.status in (400, 404):
+                    return
+                if response.status != 200:
+                    raise Refused(refusal(request, response.status, response.read()))
+                yield from response.stream(_BLOCK, decode_content=False)
+            finally:
+                response.close()
+        except urllib3.exceptions.HTTPError as error:
+            raise unreachable(self.host, error) from None
 
     def serves(self, api_version: str, kind: str) -> bool:
         """Whether the cluster knows a kind that is not Kubernetes' own."""

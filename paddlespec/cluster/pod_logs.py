@@ -18,6 +18,7 @@ from queue import Empty, Queue
 from typing import TYPE_CHECKING, Protocol
 
 from paddlespec.backend import OperationFailed
+from paddlespec.cluster.refusal import Refused
 from paddlespec.logs.line import LONGEST, Splitter, time_of
 from paddlespec.logs.merge import Batch
 
@@ -134,6 +135,16 @@ class PodReader:
             return Batch([], more=not self._follow and not ended)
         return Batch(lines, more=not self._follow or not self._batches.empty())
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether everything was read that was to be read."""
+        return self._ended and self._batches.empty()
+
+    def go_on(self) -> None:
+        """Follow from where the log ended."""
+        self._ended, self._follow = False, True
+        self._begin()
+
     def settle(self) -> None:
         """Nothing is written any more: read what is left, and end."""
         if self._follow:
@@ -169,7 +180,8 @@ class PodReader:
                 in_vain = _AT_ITS_END
             except OperationFailed as error:
                 in_vain = in_vain + 1 if self._taken == before else 1
-                if in_vain > len(_PAUSES) and not follow:
+                stays = isinstance(error, Refused) and not error.refusal.may_pass
+                if stays or (in_vain > len(_PAUSES) and not follow):
                     self._tell(f"{self.source.label}: its log cannot be read: {error.message}")
                     break
             self._pause(_PAUSES[min(in_vain, len(_PAUSES) - 1)])

@@ -9,11 +9,14 @@ from paddlespec.backend import NotFound, OperationFailed
 from paddlespec.diagnostic import nearest
 from paddlespec.local import state
 from paddlespec.local.folder import DEFAULT_NAMESPACE, JobFolder, jobs
-from paddlespec.local.log_reader import FileReader, LocalLogs, Start
+from paddlespec.local.log_reader import FileReader, LocalLogs
+from paddlespec.logs.descriptors import allow_files
 from paddlespec.logs.line import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from paddlespec.logs.start import Start
 
 
 class LocalRun(NamedTuple):
@@ -75,7 +78,7 @@ def logs(
     pieces: bool,
 ) -> LocalLogs:
     """The logs of *chosen* replicas of *run*."""
-    _allow_files(2 * len(chosen))
+    allow_files(2 * len(chosen))
     folder = os.path.join(run.folder, "logs")
     readers = [
         FileReader(each, os.path.join(folder, f"{each.name}.log"), tell, start, pieces=pieces)
@@ -84,15 +87,28 @@ def logs(
     return LocalLogs(readers, lambda: is_over(run))
 
 
-def _allow_files(count: int) -> None:
-    """Let this process have that many files open besides its own: some systems begin with 256."""
-    import resource
+class Kept:
+    """The logs of a run on this machine, for the command that shows them."""
 
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = count + 100
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    def __init__(self, job: str, namespace: str | None, number: int | None, back: int) -> None:
+        self._run = run_of(job, namespace, number, back)
+        self.sources = sources(self._run)
+
+    def logs(
+        self,
+        chosen: Sequence[Source],
+        start: Start,
+        tell: Callable[[str], None],
+        *,
+        follow: bool,  # noqa: ARG002 - files do not care who waits
+        pieces: bool,
+    ) -> LocalLogs:
+        """The logs of *chosen* replicas."""
+        return logs(self._run, chosen, start, tell, pieces=pieces)
+
+    def verdict(self) -> str | None:
+        """Why the run failed, if it did."""
+        return verdict(self._run)
 
 
 def is_over(run: LocalRun) -> bool:
@@ -130,7 +146,7 @@ def _place(job: str, namespace: str | None) -> JobFolder:
         )
     close = nearest(job, [each.name for each in known])
     inside = f" in namespace {namespace}" if namespace else ""
-    elsewhere = f"on a cluster: kubectl logs --prefix -l paddlespec.io/job={job}"
+    elsewhere = "on the cluster: --target kubernetes"
     raise NotFound(
         f"{job} has not run on this machine{inside}",
         f'did you mean "{close}"?' if close else elsewhere,

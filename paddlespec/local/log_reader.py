@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from paddlespec.local.log_files import identity, identity_of, later, opened, since, tail
 from paddlespec.logs.line import Splitter
 from paddlespec.logs.merge import Batch
+from paddlespec.logs.start import Start
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,14 +19,6 @@ if TYPE_CHECKING:
 _BLOCK = 64 * 1024
 # So many looks in vain, and what stands without an end is shown: a prompt, or a progress bar.
 _STANDS = 4
-
-
-class Start(NamedTuple):
-    """Where to begin: the last *lines* that match, none older than *time*."""
-
-    lines: int | None = None
-    time: bytes | None = None
-    matches: Callable[[bytes], object] | None = None
 
 
 class LocalLogs:

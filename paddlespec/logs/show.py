@@ -38,14 +38,13 @@ class Text:
     def __init__(self, sources: Sequence[Source], style: Style) -> None:
         self._style = style
         self._open: Source | None = None  # whose line has no end yet
-        width = max((len(each.label) for each in sources), default=0)
-        self._prefixes = {
-            each: _prefix(each, width, number, style) for number, each in enumerate(sources)
-        }
+        self._width = max((len(each.label) for each in sources), default=0)
+        self._numbers = {each.label: number for number, each in enumerate(sources)}
+        self._prefixes: dict[Source, bytes] = {}
 
     def of(self, lines: Iterable[Line]) -> bytes:
         """The bytes for *lines*."""
-        style, prefixes = self._style, self._prefixes
+        style = self._style
         screen = style.terminal and style.prefix
         found: list[bytes] = []
         for line in lines:
@@ -57,7 +56,7 @@ class Text:
             if self._open is not None:
                 found.append(self._going_on(line, continued=not screen))
             else:
-                found.append(prefixes[line.source])
+                found.append(self._prefix(line.source))
                 if style.timestamps:
                     found.append(line.time + b" ")
             found.append(text)
@@ -79,7 +78,14 @@ class Text:
             return b""
         time = line.time + b" " if self._style.timestamps else b""
         # A piece that goes on with what somebody else interrupted begins a line of its own.
-        return b"\n" + self._prefixes[line.source] + time
+        return b"\n" + self._prefix(line.source) + time
+
+    def _prefix(self, source: Source) -> bytes:
+        """What stands before the lines of *source*; a pod may come in place of one that failed."""
+        if source not in self._prefixes:
+            number = self._numbers.setdefault(source.label, len(self._numbers))
+            self._prefixes[source] = _prefix(source, self._width, number, self._style)
+        return self._prefixes[source]
 
 
 class Json:

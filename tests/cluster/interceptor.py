@@ -36,7 +36,8 @@ class Fate(NamedTuple):
     """
     What happens to a request: whether it gets through, and what comes back.
 
-    `late`: the network keeps it, and delivers it when the test says so.
+    `late`: the network keeps it, and delivers it when the test says so. `bytes`: after so many of
+    them the answer breaks off.
     """
 
     forward: bool = True
@@ -45,6 +46,7 @@ class Fate(NamedTuple):
     retry_after: str | None = None
     seconds: float = 0.0
     late: bool = False
+    bytes: int | None = None
 
 
 class Request(NamedTuple):
@@ -176,6 +178,9 @@ def _handler(proxy: Proxy) -> type[BaseHTTPRequestHandler]:
                 route.late.append(request)
                 self.close_connection = True
                 return
+            if "/log?" in path and fate.forward and fate.status is None:
+                self.stream(request, fate.bytes)
+                return
             status, content = fate.status or 0, b"{}"
             if fate.forward:
                 found, content = self.forward(request)
@@ -196,6 +201,23 @@ def _handler(proxy: Proxy) -> type[BaseHTTPRequestHandler]:
             if self.upstream is None:
                 self.upstream = proxy.connection()
             return send(self.upstream, request)
+
+        def stream(self, request: Request, left: int | None) -> None:
+            """Pass on an answer while it comes, until it breaks off."""
+            with contextlib.closing(proxy.connection()) as upstream:
+                upstream.request(request.method, request.path, request.body, request.headers)
+                response = upstream.getresponse()
+                self.send_response(response.status)
+                self.send_header("Transfer-Encoding", "chunked")
+                self.end_headers()
+                with contextlib.suppress(OSError, http.client.HTTPException):
+                    while left is None or left > 0:
+                        block = response.read1(min(left or 65536, 65536))
+                        self.wfile.write(b"%x\r\n%b\r\n" % (len(block), block))
+                        if not block:
+                            return
+                        left = None if left is None else left - len(block)
+                self.close_connection = True
 
         def finish(self) -> None:
             if self.upstream is not None:

@@ -129,7 +129,7 @@ def test_a_spec_says_which_job_it_is(run: Run, tmp_path: Path) -> None:
     talk(run)
     spec = "apiVersion: paddlespec.io/v1\nkind: PaddleJob\nmetadata: {name: fit}\n"
     (tmp_path / "paddlejob.yaml").write_text(spec)
-    assert len(shown(tmp_path, "paddlejob.yaml")) == 5
+    assert len(shown(tmp_path, "paddlejob.yaml", "--target", "local")) == 5
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddlespec.local.log_reader import FileReader, LocalLogs, Start
+from paddlespec.local.log_reader import FileReader, LocalLogs
 from paddlespec.local.log_writer import Clock, LogWriter
 from paddlespec.logs.line import Source
 from paddlespec.logs.merge import merged
+from paddlespec.logs.start import Start
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

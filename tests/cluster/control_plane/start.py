@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 START_SECONDS = 90.0
+PREVIOUS_LOG = """\
+2025-12-31T23:59:00.000000000Z stdout F before the restart
+"""
 POD_LOG = """\
 2026-01-01T00:00:00.000000000Z stdout F reading the data
 2026-01-01T00:00:01.000000000Z stdout F pass 0, loss 0.5
@@ -105,11 +108,19 @@ def restart(servers: list[Server], folder: Path, address: str, name: str) -> Non
 def write_logs(folder: Path) -> None:
     """Give every pod one short log, in the format of container runtimes."""
     (folder / "pod.log").write_text(POD_LOG, encoding="utf-8")
+    (folder / "previous.log").write_text(PREVIOUS_LOG, encoding="utf-8")
     document = {
         "apiVersion": "kwok.x-k8s.io/v1alpha1",
         "kind": "ClusterLogs",
         "metadata": {"name": "every-pod"},
-        "spec": {"logs": [{"logsFile": str(folder / "pod.log")}]},
+        "spec": {
+            "logs": [
+                {
+                    "logsFile": str(folder / "pod.log"),
+                    "previousLogsFile": str(folder / "previous.log"),
+                }
+            ]
+        },
     }
     (folder / "logs.yaml").write_text(json.dumps(document), encoding="utf-8")
 
