@@ -7,7 +7,19 @@ from typing import Annotated
 
 import typer
 
-from paddlespec.cli import cluster, compare, config, get, learn, logs, options, status, wait, write
+from paddlespec.cli import (
+    cluster,
+    compare,
+    config,
+    get,
+    learn,
+    logs,
+    options,
+    registry,
+    status,
+    wait,
+    write,
+)
 from paddlespec.cli.exits import Exit, Stop
 
 app = typer.Typer(
@@ -196,6 +208,7 @@ app.command()(status.status)
 app.command()(wait.wait)
 app.add_typer(get.group)
 app.add_typer(config.group)
+app.add_typer(registry.group)
 
 
 @app.command()

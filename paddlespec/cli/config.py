@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from paddlespec.cli import config_import, listing
+from paddlespec.cli import config_check, config_discover, config_import, listing
 from paddlespec.cli.config_file import Edited, InProject, faults, opened, the_project
 from paddlespec.cli.exits import Exit, Stop
 
@@ -302,6 +302,8 @@ def unset(
 
 
 group.command("import")(config_import.import_file)
+group.command()(config_check.check)
+group.command()(config_discover.discover)
 
 
 def _changed(file: Edited, text: str) -> Edited:

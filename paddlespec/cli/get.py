@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from paddlespec.cli import jobs, records
+from paddlespec.cli import jobs, records, registry
 
 group = typer.Typer(
     name="get",
@@ -15,4 +15,5 @@ group = typer.Typer(
 group.command()(jobs.jobs)
 group.command()(jobs.workers)
 group.command()(records.history)
+group.command()(registry.registries)
 group.command()(records.spec)

@@ -303,6 +303,11 @@ class Client:
         """Whether the cluster knows a kind that is not Kubernetes' own."""
         return self._discovery.served(api_version, kind) is not None
 
+    def server_version(self) -> str:
+        """The version of Kubernetes that answers."""
+        answer = self._json(Request("get", "version", "version"), "GET", "/version")
+        return str(answer.get("gitVersion") or "unknown")
+
     def preferred(self, group: str) -> str | None:
         """The version of a group that the cluster prefers; nothing where it has no such group."""
         try:

@@ -1,0 +1,86 @@
+"""What a cluster offers to jobs: kinds, queues, claims, storage classes, devices of nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from paddlespec.cluster.refusal import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from paddlespec.cluster.client import Client
+
+# What serves a target or a scheduler; the first kind stands for all of its group.
+EXTENSIONS = {
+    "jobset": ("jobset.x-k8s.io", "JobSet"),
+    "kueue": ("kueue.x-k8s.io", "LocalQueue"),
+    "volcano": ("scheduling.volcano.sh", "Queue"),
+    "kubeflow": ("kubeflow.org", "PaddleJob"),
+    "paddle-operator": ("batch.paddlepaddle.org", "PaddleJob"),
+}
+
+
+def installed(client: Client) -> dict[str, str | None]:
+    """The version of each extension that the cluster serves; nothing where it is not there."""
+
+    def version(extension: tuple[str, str]) -> str | None:
+        group, kind = extension
+        found = client.preferred(group)
+        return found if found and client.serves(found, kind) else None
+
+    return dict(zip(EXTENSIONS, client.each(version, EXTENSIONS.values())))
+
+
+def queues(client: Client) -> list[str]:
+    """The queues that jobs of the namespace may name: Kueue's own ones, and all of Volcano's."""
+    found = []
+    for extension in ("kueue", "volcano"):
+        group, kind = EXTENSIONS[extension]
+        version = client.preferred(group)
+        if version and client.serves(version, kind):
+            found += [_name(each) for each in client.find(version, kind, client.namespace)]
+    return sorted(set(found))
+
+
+def claims(client: Client) -> dict[str, dict[str, Any]]:
+    """The claims of the namespace: phase, and whether nothing can be written to them."""
+    found = client.find("v1", "PersistentVolumeClaim", client.namespace)
+    return {
+        _name(each): {
+            "phase": str((each.get("status") or {}).get("phase") or "Pending"),
+            "readOnly": (each.get("spec") or {}).get("accessModes") == ["ReadOnlyMany"],
+        }
+        for each in found
+    }
+
+
+def storage_classes(client: Client) -> list[str]:
+    """The storage classes of the cluster."""
+    return sorted(_name(each) for each in client.find("storage.k8s.io/v1", "StorageClass", ""))
+
+
+def accelerators(client: Client) -> list[str]:
+    """The resources by which nodes offer devices, such as nvidia.com/gpu."""
+    return sorted(
+        {
+            name
+            for node in client.find("v1", "Node", "")
+            for name in (node.get("status") or {}).get("allocatable") or {}
+            if "/" in name and not name.split("/")[0].endswith("kubernetes.io")
+        }
+    )
+
+
+def allowed(look: Callable[[], Any]) -> Any:
+    """What *look* finds, or why somebody may not look."""
+    try:
+        return look()
+    except Refused as error:
+        if error.refusal.status not in (403, 404):
+            raise
+        return error
+
+
+def _name(live: dict[str, Any]) -> str:
+    return str(live["metadata"]["name"])
