@@ -10,12 +10,13 @@ WORKERS ?= 2
 TEST_PATHS := tests/docs:tests/cluster
 EXAMPLE := examples/fit-a-line-collective
 
-.PHONY: help demo test lint types contracts unit bench cluster-bin schemas clean
+.PHONY: help demo test lint types contracts unit faults bench cluster-bin schemas clean
 
 help:
 	@echo "make demo         install, validate, preview, and rehearse a real training on this machine"
 	@echo "make test         every check and test"
 	@echo "make lint         style, types, import contracts"
+	@echo "make faults       every fault at every request of every command (a quarter of an hour)"
 	@echo "make bench        measure against peers"
 	@echo "make cluster-bin  build the Kubernetes control plane of the cluster tests (Go, once)"
 	@echo "make schemas      regenerate schemas/ from the models"
@@ -55,6 +56,9 @@ contracts: $(READY)
 # Each worker has a control plane of its own: half a gigabyte of memory.
 unit: $(PADDLE)
 	$(BIN)/pytest --numprocesses $(WORKERS)
+
+faults: $(READY)
+	PADDLESPEC_FAULTS=all $(BIN)/pytest tests/cluster/test_faults.py
 
 $(PEERS)/.ready: Makefile
 	test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
