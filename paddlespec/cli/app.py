@@ -12,6 +12,7 @@ from paddlespec.cli import (
     compare,
     config,
     get,
+    inside,
     learn,
     logs,
     options,
@@ -204,6 +205,7 @@ app.command()(cluster.apply)
 app.command()(cluster.kill)
 app.command()(cluster.delete)
 app.command()(logs.logs)
+app.command("exec")(inside.execute)
 app.command()(status.status)
 app.command()(wait.wait)
 app.add_typer(get.group)

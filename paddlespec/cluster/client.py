@@ -299,6 +299,14 @@ class Client:
         except urllib3.exceptions.HTTPError as error:
             raise unreachable(self.host, error) from None
 
+    def websocket(self, path: str, protocols: str, connect: Callable[..., Any]) -> Any:
+        """A connection for streams both ways, as *connect* of the official client makes it."""
+        headers = {"sec-websocket-protocol": protocols}
+        if token := self._credentials().get("Authorization"):
+            headers["authorization"] = token
+        url = f"ws{self.host.removeprefix('http')}{path}"
+        return connect(self._configuration, url, headers)
+
     def serves(self, api_version: str, kind: str) -> bool:
         """Whether the cluster knows a kind that is not Kubernetes' own."""
         return self._discovery.served(api_version, kind) is not None

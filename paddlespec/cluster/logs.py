@@ -18,7 +18,7 @@ from paddlespec.cluster.replicas import rank
 from paddlespec.cluster.wanted import is_owner
 from paddlespec.logs.descriptors import allow_files
 from paddlespec.logs.line import Source
-from paddlespec.manifest import JOB_LABEL, role
+from paddlespec.manifest import JOB_LABEL, Identity, role
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -266,6 +266,14 @@ def _container(pod: Manifest, *, previous: bool) -> str | None:
         if each["name"] == wanted and _has_log(each, previous=previous):
             return wanted
     return None
+
+
+def container_of(client: Client, pod: str) -> str:
+    """The container that trains, of a pod that is there."""
+    live = client.get(Identity("v1", "Pod", client.namespace, pod))
+    if live is None:
+        raise NotFound(f"Pod/{pod} is gone")
+    return _main(live)
 
 
 def _has_log(status: dict[str, Any], *, previous: bool) -> bool:

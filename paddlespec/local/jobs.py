@@ -72,6 +72,19 @@ def run_of(namespace: str, name: str, environment: Mapping[str, str] = os.enviro
     return Run(Work(name, []), namespace, record.uid)
 
 
+def process_of(
+    namespace: str, name: str, replica: str, environment: Mapping[str, str] = os.environ
+) -> Process:
+    """How the process of *replica* was started; raises `NotFound`."""
+    folder = JobFolder(namespace, name, environment)
+    record = folder.history().latest
+    found = folder.launch(record.number) if record is not None else None
+    for each in found.processes if found is not None else ():
+        if each.name == replica:
+            return each
+    raise NotFound(f"{replica} of {name} is not known on this machine any more")
+
+
 def _look(folder: JobFolder) -> Status:
     history = folder.history()
     record = history.latest

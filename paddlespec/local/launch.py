@@ -84,6 +84,11 @@ def _public(process: Process) -> Process:
     return process._replace(env=env, argv=tuple(map(shown, process.argv)))
 
 
+def is_hidden(value: str) -> bool:
+    """Whether a value was left out of what is written down."""
+    return _HIDDEN in value
+
+
 def dump(launch: Launch) -> str:
     """*launch* as text."""
     data = launch._asdict()

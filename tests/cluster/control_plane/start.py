@@ -122,7 +122,15 @@ def write_logs(folder: Path) -> None:
             ]
         },
     }
-    (folder / "logs.yaml").write_text(json.dumps(document), encoding="utf-8")
+    # A command in any container runs beside the fake kubelet.
+    beside = {
+        "apiVersion": "kwok.x-k8s.io/v1alpha1",
+        "kind": "ClusterExec",
+        "metadata": {"name": "every-pod"},
+        "spec": {"execs": [{"local": {"workDir": str(folder)}}]},
+    }
+    documents = "\n---\n".join(map(json.dumps, (document, beside)))
+    (folder / "logs.yaml").write_text(documents, encoding="utf-8")
 
 
 def wait_for(ready: Callable[[], bool], servers: Sequence[Server], what: str) -> None:

@@ -1,0 +1,76 @@
+"""`exec` on a real control plane, whose fake kubelet runs commands beside itself."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+from user import COMMAND, User
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from control_plane import ControlPlane
+
+
+@pytest.fixture
+def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
+    found = User.admin(control_plane, namespace, tmp_path)
+    found.run("apply", found.ps(run_for="1h"), "--wait", "ready")
+    return found
+
+
+def piped(user: User, data: bytes, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    command = [*COMMAND, "exec", "fit", *arguments]
+    return subprocess.run(
+        command, input=data, env=user.environment, capture_output=True, timeout=60, check=False
+    )
+
+
+def test_a_command_in_a_replica(user: User) -> None:
+    done = user.run("exec", "fit", "--", "sh", "-c", "echo out; echo err >&2; exit 7", code=7)
+    assert done.stdout == "out\n"
+    assert done.stderr == "err\n"
+    data = os.urandom(300_000)
+    back = piped(user, data, "--role", "pservers", "--index", "1", "--", "head", "-c300000")
+    assert back.stdout == data
+    assert (back.returncode, back.stderr) == (0, b"")
+
+
+def test_a_terminal_is_passed_on(user: User) -> None:
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, "exec", "fit", "--", "sh", "-c", "test -t 0 && read x && echo got-$x && exit 5"],
+        env=user.environment,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+    )
+    os.write(ours, b"word\r")
+    try:
+        _, err = process.communicate(timeout=30)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        _, err = process.communicate()
+    assert (process.returncode, err) == (5, b"")
+    assert b"got-word" in os.read(ours, 10_000)
+    os.close(ours)
+    os.close(theirs)
+
+
+def test_what_cannot_be_run_is_said(user: User) -> None:
+    told = user.run("exec", "fit", "--", "no-such-program", code=3).stderr
+    assert "no-such-program could not be run in fit-trainer-0-" in told
+    told = user.run("exec", "fit", "--index", "7", "--", "true", code=3).stderr
+    assert "no replica 7 of fit runs: fit is running" in told
+    assert "no command given" in user.run("exec", "fit", code=2).stderr
+    pods = [{"apiGroups": [""], "resources": ["pods", "configmaps"], "verbs": ["get", "list"]}]
+    jobs = [
+        {"apiGroups": ["batch", "apps"], "resources": ["jobs", "statefulsets"], "verbs": ["list"]}
+    ]
+    user.plane.allow("reader", user.namespace, [*pods, *jobs])
+    reader = user._replace(kubeconfig=user.plane.kubeconfig_for("reader", user.namespace))
+    assert "you may not" in reader.run("exec", "fit", "--", "true", code=3).stderr

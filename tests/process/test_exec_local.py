@@ -1,0 +1,70 @@
+"""`exec` in a replica of a rehearsal."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SPEC = """\
+apiVersion: paddlespec.io/v1
+kind: PaddleJob
+metadata: {name: fit}
+spec:
+  mode: parallel
+  image: registry.test/paddle:1
+  command: sleep 600
+  env: {COLOUR: blue, TOKEN: {secret: team-token, key: token}}
+  trainers: {replicas: 2, resources: {cpu: 10m, memory: 10Mi}}
+"""
+
+
+def paddlespec(home: Path, *arguments: str, data: str = "") -> subprocess.CompletedProcess[str]:
+    places = {"HOME": str(home), "XDG_STATE_HOME": str(home), "KUBECONFIG": str(home / "none")}
+    places["TOKEN"] = "canary"
+    return subprocess.run(
+        [sys.executable, "-m", "paddlespec", *arguments],
+        cwd=home,
+        env={**os.environ, **places},
+        input=data,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Path]:
+    (tmp_path / "paddlejob.yaml").write_text(SPEC)
+    started = paddlespec(
+        tmp_path, "apply", "paddlejob.yaml", "--target", "local", "--wait", "ready"
+    )
+    assert started.returncode == 0, started.stderr
+    yield tmp_path
+    paddlespec(tmp_path, "kill", "fit", "--yes")
+
+
+def test_a_command_has_the_variables_and_the_folder_of_its_replica(home: Path) -> None:
+    script = "echo $COLOUR $PADDLESPEC_INDEX; cat; pwd; exit 7"
+    done = paddlespec(home, "exec", "fit", "--index", "1", "--", "sh", "-c", script, data="in\n")
+    assert done.returncode == 7
+    first, second, folder = done.stdout.splitlines()
+    assert (first, second) == ("blue 1", "in")
+    assert folder != str(home)
+    assert "without the values of secrets, which are not kept: TOKEN" in done.stderr
+    assert "canary" not in done.stdout + done.stderr
+
+
+def test_nothing_runs_in_a_replica_that_has_ended(home: Path) -> None:
+    assert paddlespec(home, "kill", "fit", "--yes").returncode == 0
+    done = paddlespec(home, "exec", "fit", "--", "true")
+    assert done.returncode == 3
+    assert "no replica of fit runs" in done.stderr
