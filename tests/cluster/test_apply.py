@@ -232,6 +232,8 @@ def test_a_client_side_dry_run_prints_and_sends_nothing(user: User) -> None:
     assert {each["metadata"]["namespace"] for each in printed} == {user.namespace}
     assert not user.everything()
     user.run("apply", spec)
+    # The audit log is a moment late.
+    user.plane.eventually(lambda: "delete leases/fit.paddlespec" in user.writes())
     before = user.writes()
     printed = documents(user.run("apply", spec, "--dry-run", "client").stdout)
     assert all("suspend" not in each["spec"] for each in printed if each["kind"] == "Job")
