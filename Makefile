@@ -55,6 +55,9 @@ contracts: $(READY)
 
 # Each worker has a control plane of its own: half a gigabyte of memory.
 unit: $(PADDLE)
+	@if [ -n "$$KUBEBUILDER_ASSETS$$PADDLESPEC_TEST_KUBECONFIG" ]; then :; \
+	elif command -v go > /dev/null; then $(MAKE) --no-print-directory cluster-bin; \
+	else echo "THERE IS NO GO: the cluster tests will be skipped"; fi
 	$(BIN)/pytest --numprocesses $(WORKERS)
 
 faults: $(READY)

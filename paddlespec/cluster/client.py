@@ -421,6 +421,8 @@ class Client:
                     return answer
                 if status in (405, 501) and not answer.lstrip().startswith(b"{"):
                     raise self._no_server()
+                if status == 401 and not attempt and self._is_renewed():
+                    continue
                 found: Refusal = refusal(request, status, answer)
                 trouble, passes = Refused(found), found.may_pass
             pauses = _PAUSES if self._has_answered else _PAUSES_AT_FIRST
@@ -460,3 +462,10 @@ class Client:
                 self._token = found["value"] if found else None
                 self._renewed = time.monotonic()
             return {"Authorization": self._token} if self._token else {}
+
+    def _is_renewed(self) -> bool:
+        """Look for other credentials at once: those that were sent are not known any more."""
+        before = self._token
+        self._renewed = float("-inf")
+        self._credentials()
+        return self._token != before

@@ -159,9 +159,11 @@ def test_a_name_that_was_meant(user: User) -> None:
     assert "expected one of" in user.run("get", "history", "-o", "xml", code=2).stderr
 
 
-@pytest.mark.parametrize("verb", ["jobs", "list", "history"])
-def test_older_verbs_name_todays(user: User, verb: str) -> None:
-    assert "paddlespec get history" in user.run(verb, code=2).stderr
+@pytest.mark.parametrize(
+    ("verb", "today"), [("jobs", "get jobs"), ("list", "get jobs"), ("history", "get history")]
+)
+def test_older_verbs_name_todays(user: User, verb: str, today: str) -> None:
+    assert f"paddlespec {today}" in user.run(verb, code=2).stderr
 
 
 SECRETS = """\

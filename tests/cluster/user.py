@@ -81,7 +81,9 @@ class User(NamedTuple):
     @property
     def environment(self) -> dict[str, str]:
         home = {"HOME": str(self.folder), "KUBECONFIG": str(self.kubeconfig), "NO_PROXY": "*"}
-        return {**os.environ, **home}
+        # What a developer's own settings say is nothing to a test.
+        own = {key: value for key, value in os.environ.items() if not key.startswith("XDG_")}
+        return {**own, **home}
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """Begin a command, and do not wait for its end."""
@@ -188,7 +190,20 @@ class User(NamedTuple):
         return seen[-1]
 
     def writes(self) -> list[str]:
-        """The requests that changed something here, as `verb resource/name`."""
+        """
+        The requests that changed something here, as `verb resource/name`.
+
+        The audit log is a moment late: it is read until it says the same twice.
+        """
+        found = self._writes()
+        while True:
+            time.sleep(0.5)
+            again = self._writes()
+            if again == found:
+                return found
+            found = again
+
+    def _writes(self) -> list[str]:
         return [
             f"{each['verb']} {each['objectRef']['resource']}/{each['objectRef'].get('name')}"
             for each in self.plane.audit(user="admin", namespace=self.namespace)
