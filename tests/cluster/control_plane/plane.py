@@ -161,7 +161,7 @@ class ControlPlane:
         return [
             event
             for event in map(json.loads, complete.splitlines())
-            if user in (None, event["user"]["username"])
+            if user in (None, event["user"].get("username"))
             and namespace in (None, event.get("objectRef", {}).get("namespace"))
         ]
 
