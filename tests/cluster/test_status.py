@@ -150,7 +150,7 @@ def test_a_killed_job_is_known_by_its_inventory(user: User) -> None:
 
 
 def test_a_job_that_its_time_to_live_removed(user: User) -> None:
-    user.run("apply", user.ps(run_for="1s"), "-u", "policy.keepFinished=1s")
+    user.run("apply", user.ps(run_for="1s"), "-u", "policy.keepFinished=6s")
     user.run("wait", "fit", "--timeout", "60s")
     user.plane.eventually(lambda: not user.names("jobs"))
     found = job(user, "-a")
