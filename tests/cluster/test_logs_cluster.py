@@ -277,7 +277,7 @@ def test_many_replicas_cost_a_few_lists(user: User) -> None:
         return [
             each["objectRef"]["resource"]
             for each in seen
-            if each["userAgent"].startswith("paddlespec")
+            if each.get("userAgent", "").startswith("paddlespec")
             and each["objectRef"].get("subresource") != "log"
         ]
 

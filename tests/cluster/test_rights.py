@@ -170,7 +170,7 @@ def rights_of(user: User, name: str, first: int) -> set[Right]:
     return {
         right
         for event in user.plane.audit(user=name, namespace=user.namespace)[first:]
-        if event["userAgent"].startswith("paddlespec")
+        if event.get("userAgent", "").startswith("paddlespec")
         for right in asked(event)
     }
 

@@ -252,7 +252,7 @@ def requests(user: User, *arguments: str) -> tuple[int, str]:
 
     def seen() -> list[dict[str, Any]]:
         listed = user.plane.audit(user="admin")
-        return [each for each in listed if each["userAgent"].startswith("paddlespec")]
+        return [each for each in listed if each.get("userAgent", "").startswith("paddlespec")]
 
     before = len(seen())
     shown = user.run(*arguments).stdout

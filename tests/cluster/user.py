@@ -209,7 +209,7 @@ class User(NamedTuple):
             for each in self.plane.audit(user="admin", namespace=self.namespace)
             if each["verb"] in ("create", "patch", "update", "delete")
             and "dryRun" not in each["requestURI"]
-            and each["userAgent"].startswith("paddlespec")
+            and each.get("userAgent", "").startswith("paddlespec")
         ]
 
 
