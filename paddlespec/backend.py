@@ -14,9 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from paddlespec.diff import Row
-    from paddlespec.history import Provenance, State
+    from paddlespec.history import Provenance, Recorded, State
     from paddlespec.manifest import Manifest
+    from paddlespec.picture import JobState, Status
     from paddlespec.plan import JobPlan
+
+    Unread = tuple[str, "OperationFailed"]
 
 
 class OperationFailed(Exception):
@@ -172,3 +175,21 @@ class Backend(Protocol):
 
     def remaining(self, name: str, *, claims: bool) -> Progress:
         """Whether anything is left of a job that was removed."""
+
+    def job_states(self, *, everywhere: bool, over: bool) -> tuple[list[JobState], list[Unread]]:
+        """All jobs, with those that are *over*, and what could not be read."""
+
+    def status(self, name: str) -> Status:
+        """Everything about one job; raises `NotFound`."""
+
+    def glance(self, name: str) -> Status:
+        """The job and its replicas alone; raises `NotFound`."""
+
+    def run_of(self, name: str) -> Run | None:
+        """The run of a job that can be looked at; nothing before it is there."""
+
+    def record(self, name: str) -> Recorded:
+        """The history of one job; raises `NotFound`."""
+
+    def records(self, *, everywhere: bool) -> tuple[list[Recorded], list[Unread]]:
+        """The histories of all jobs, and what could not be read."""

@@ -67,7 +67,7 @@ def _chosen(engine: Engine, name: str, role: str | None, index: int | None) -> W
     wanted = f"{role.removesuffix('s')}s" if role else None
     if wanted not in (None, "trainers", "pservers"):
         raise Stop(Exit.usage, f"--role {role}: expected one of trainers, pservers")
-    found = seen.glance(engine, name)
+    found = engine.glance(name)
     named = [
         each for each in found.workers if wanted in (None, each.role) and index in (None, each.rank)
     ]

@@ -64,7 +64,7 @@ def jobs(
         engine = seen.usual(engines, target)
 
         def look() -> tuple[list[JobState], list[int]]:
-            found, failures = seen.job_states(engine, everywhere=everywhere, over=over)
+            found, failures = engine.job_states(everywhere=everywhere, over=over)
             found = [
                 each for each in found if user in (None, each.user) and chosen.matches(each.labels)
             ]
@@ -113,13 +113,13 @@ def workers(
         engine = engines.meant(job)
         if watch:
             _follow(
-                lambda: list(seen.glance(engine, job.name).workers),
+                lambda: list(engine.glance(job.name).workers),
                 lambda each: (each.name,),
                 lambda found: _worker_forms(job.name, found),
                 engine.pause,
                 output,
             )
-        found = seen.glance(engine, job.name)
+        found = engine.glance(job.name)
     if not found.workers and output in ("table", "wide"):
         why = f": {found.job.why}" if found.job.why else ""
         note(f"{job.name} has no replicas at the moment: it is {found.job.stage.value}{why}")

@@ -12,8 +12,6 @@ from paddlespec.cli.exits import Exit, Stop, worst
 from paddlespec.cli.seen import HELP, METAVAR, the_job, usual
 
 if TYPE_CHECKING:
-    from paddlespec.backend import OperationFailed
-    from paddlespec.cli.places import Engine, Engines, Meant
     from paddlespec.history import Recorded, RunRecord
 
 Number = Annotated[int | None, typer.Option("--run", metavar="N", min=1, help="Only this run.")]
@@ -51,14 +49,15 @@ def history(
         raise Stop(Exit.usage, f"-A shows the jobs of every namespace, and {name} is one")
     with Engines(kubeconfig, context, namespace, None) as engines:
         if name is not None:
-            recorded = _named(engines, the_job(name, target, datacenter, namespace))
+            job = the_job(name, target, datacenter, namespace)
+            recorded = engines.meant(job).record(job.name)
             if run is not None and output in ("json", "yaml"):
                 _show_one(recorded, _numbered(recorded, run), output)
             else:
                 chosen = recorded if run is None else _only(recorded, _numbered(recorded, run))
                 _show([chosen], output, spaces=False)
             return Exit.done
-        found, failures = _all(usual(engines, target), everywhere=everywhere)
+        found, failures = usual(engines, target).records(everywhere=everywhere)
     _show_jobs(found, output, everywhere=everywhere)
     return worst([failed(word, error) for word, error in failures])
 
@@ -87,7 +86,8 @@ def spec(
 
     listing.check(output, ("yaml", "json"))
     with Engines(kubeconfig, context, namespace, None) as engines:
-        recorded = _named(engines, the_job(name, target, datacenter, namespace))
+        job = the_job(name, target, datacenter, namespace)
+        recorded = engines.meant(job).record(job.name)
     record = _numbered(recorded, run)
     if record.spec is None:
         raise Stop(
@@ -101,33 +101,6 @@ def spec(
     else:
         listing.write_data(output, parsed(record.spec))
     return Exit.done
-
-
-def _named(engines: Engines, job: Meant) -> Recorded:
-    from paddlespec.local.engine import Engine as LocalEngine
-
-    engine = engines.meant(job)
-    if isinstance(engine, LocalEngine):
-        from paddlespec.local.records import record as here
-
-        return here(engine.namespace, job.name)
-    from paddlespec.cluster.records import record
-
-    return record(engine.client, job.name)
-
-
-def _all(
-    engine: Engine, *, everywhere: bool
-) -> tuple[list[Recorded], list[tuple[str, OperationFailed]]]:
-    from paddlespec.local.engine import Engine as LocalEngine
-
-    if isinstance(engine, LocalEngine):
-        from paddlespec.local.records import records as here
-
-        return here(engine.namespace, everywhere=everywhere)
-    from paddlespec.cluster.records import records
-
-    return records(engine.client, everywhere=everywhere)
 
 
 def _numbered(recorded: Recorded, number: int | None) -> RunRecord:

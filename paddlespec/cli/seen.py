@@ -1,4 +1,4 @@
-"""What runs, asked from the place where it runs."""
+"""Which job a command is about, where all jobs are looked for, and what a state means to a script."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from paddlespec.cli.exits import Exit, Stop
 
 if TYPE_CHECKING:
-    from paddlespec.backend import OperationFailed, Run
     from paddlespec.cli.places import Engine, Engines, Meant
-    from paddlespec.picture import JobState, Stage, Status
+    from paddlespec.picture import Stage
 
 METAVAR, HELP = "NAME|PATH", "A job, or its spec: a PATH has a / or ends in .yaml."
 
@@ -36,60 +35,6 @@ def usual(engines: Engines, target: str | None) -> Engine:
     asked = bool(engines.kubeconfig or engines.context)
     here = target == LOCAL or (target is None and not asked and not has_cluster())
     return engines.local(None) if here else engines.at(None)
-
-
-def job_states(
-    engine: Engine, *, everywhere: bool, over: bool
-) -> tuple[list[JobState], list[tuple[str, OperationFailed]]]:
-    """All jobs, with those that are *over*, and what could not be read."""
-    from paddlespec.local.engine import Engine as LocalEngine
-
-    if isinstance(engine, LocalEngine):
-        from paddlespec.local.jobs import job_states as here
-
-        found, failures = here(engine.namespace, everywhere=everywhere)
-    else:
-        from paddlespec.cluster.jobs import job_states as there
-
-        found, failures = there(engine.client, everywhere=everywhere, over=over)
-    return [each for each in found if over or not each.stage.is_over], failures
-
-
-def status(engine: Engine, name: str) -> Status:
-    """Everything about one job; raises `NotFound`."""
-    from paddlespec.local.engine import Engine as LocalEngine
-
-    if isinstance(engine, LocalEngine):
-        from paddlespec.local.jobs import status as here
-
-        return here(engine.namespace, name)
-    from paddlespec.cluster.status import status as there
-
-    return there(engine.client, name)
-
-
-def glance(engine: Engine, name: str) -> Status:
-    """The job and its replicas alone; raises `NotFound`."""
-    from paddlespec.local.engine import Engine as LocalEngine
-
-    if isinstance(engine, LocalEngine):
-        return status(engine, name)
-    from paddlespec.cluster.jobs import glance as there
-
-    return there(engine.client, name)
-
-
-def run_of(engine: Engine, name: str) -> Run | None:
-    """The run of a job that can be looked at; nothing before it is there."""
-    from paddlespec.local.engine import Engine as LocalEngine
-
-    if isinstance(engine, LocalEngine):
-        from paddlespec.local.jobs import run_of as here
-
-        return here(engine.namespace, name)
-    from paddlespec.cluster.jobs import run_of as there
-
-    return there(engine.client, name)
 
 
 def exit_code(stage: Stage) -> Exit:

@@ -69,7 +69,7 @@ class _Following:
         from paddlespec.cli.live import Shown
         from paddlespec.report.status import brief
 
-        found = seen.status(self._engine, self._job.name)
+        found = self._engine.status(self._job.name)
         self.stage = found.job.stage
         over = self.stage.is_over
         whole, told = self._whole(found), brief(found)

@@ -93,7 +93,7 @@ def _until(engine: Engine, name: str, wanted: str, lines: Lines) -> None:
     until = Until(wanted)
     run = None
     while True:
-        run = run or seen.run_of(engine, name)
+        run = run or engine.run_of(name)
         progress = engine.look(run, until) if run is not None else _soon()
         lines.tell(name, progress)
         if progress.done:
@@ -105,7 +105,7 @@ def _until_stage(engine: Engine, name: str, stage: Stage, lines: Lines) -> None:
     from paddlespec.backend import JobFailed, OperationFailed, Progress
 
     while True:
-        job = seen.glance(engine, name).job
+        job = engine.glance(name).job
         lines.tell(name, Progress(False, True, _told(job)))
         if job.stage is stage:
             return
@@ -119,7 +119,7 @@ def _until_gone(engine: Engine, name: str, lines: Lines) -> None:
     while True:
         progress = engine.remaining(name, claims=False)
         if progress.done:
-            seen.glance(engine, name)  # a name that nobody knows is told
+            engine.glance(name)  # a name that nobody knows is told
             return
         lines.tell(name, progress)
         engine.pause(_POLL_SECONDS)

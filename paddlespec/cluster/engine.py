@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paddlespec.backend import JobFailed, OperationFailed, Until
-from paddlespec.cluster import past, remove, retire, watch
+from paddlespec.cluster import jobs, past, records, remove, retire, status, watch
 from paddlespec.cluster.apply import Apply
 from paddlespec.cluster.client import AT_ONCE, Client
 from paddlespec.cluster.connection import resolve
@@ -18,8 +18,20 @@ from paddlespec.history import State
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from paddlespec.backend import Compared, Consent, Contents, Event, Mode, Progress, Run, Work
-    from paddlespec.cluster.retire import Recorded
+    from paddlespec.backend import (
+        Compared,
+        Consent,
+        Contents,
+        Event,
+        Mode,
+        Progress,
+        Run,
+        Unread,
+        Work,
+    )
+    from paddlespec.cluster.retire import Recorded as Retired
+    from paddlespec.history import Recorded
+    from paddlespec.picture import JobState, Status
 
 
 class Engine:
@@ -92,16 +104,16 @@ class Engine:
         applying = Apply(self.client, work, mode, tell, consent)
         return applying()._replace(sent=tuple(applying.start.sent))
 
-    def recorded(self, project: str) -> list[Recorded]:
+    def recorded(self, project: str) -> list[Retired]:
         """The jobs of a project that say where their specs were."""
         return retire.recorded(self.client, project)
 
-    def compare_retired(self, job: Recorded) -> Compared:
+    def compare_retired(self, job: Retired) -> Compared:
         """What `retire` would delete."""
         return retire.compare(self.client, job)
 
     def retire(
-        self, job: Recorded, mode: Mode, tell: Callable[[Event], None], *, force_unlock: bool
+        self, job: Retired, mode: Mode, tell: Callable[[Event], None], *, force_unlock: bool
     ) -> None:
         """Delete what is left of a job whose spec is gone, unless it runs."""
         retire.retire(self.client, job, mode, tell, force_unlock=force_unlock)
@@ -151,6 +163,30 @@ class Engine:
     def remaining(self, name: str, *, claims: bool) -> Progress:
         """Whether anything is left of it."""
         return remove.remaining(self.client, name, claims=claims)
+
+    def job_states(self, *, everywhere: bool, over: bool) -> tuple[list[JobState], list[Unread]]:
+        """All jobs, with those that are *over*, and what could not be read."""
+        return jobs.job_states(self.client, everywhere=everywhere, over=over)
+
+    def status(self, name: str) -> Status:
+        """Everything about one job."""
+        return status.status(self.client, name)
+
+    def glance(self, name: str) -> Status:
+        """The job and its replicas alone."""
+        return jobs.glance(self.client, name)
+
+    def run_of(self, name: str) -> Run | None:
+        """The run of a job that can be looked at; nothing before it is there."""
+        return jobs.run_of(self.client, name)
+
+    def record(self, name: str) -> Recorded:
+        """The history of one job."""
+        return records.record(self.client, name)
+
+    def records(self, *, everywhere: bool) -> tuple[list[Recorded], list[Unread]]:
+        """The histories of all jobs, and what could not be read."""
+        return records.records(self.client, everywhere=everywhere)
 
 
 def open_engine(

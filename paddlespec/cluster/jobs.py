@@ -90,7 +90,7 @@ def job_states(
         if key not in workloads and not over and not _is_intended(histories[key]):
             continue
         found.append(state(gathered(key, workloads.get(key, []), histories.get(key))))
-    return found, failures
+    return [each for each in found if over or not each.stage.is_over], failures
 
 
 def find(client: Client, name: str) -> Found:

@@ -23,9 +23,10 @@ from paddlespec.backend import (
 from paddlespec.diagnostic import did_you_mean
 from paddlespec.history import State
 from paddlespec.lifecycle import said
-from paddlespec.local import look
+from paddlespec.local import jobs, look, records
 from paddlespec.local.apply import Apply
-from paddlespec.local.folder import DEFAULT_NAMESPACE, JobFolder, jobs
+from paddlespec.local.folder import DEFAULT_NAMESPACE, JobFolder
+from paddlespec.local.folder import jobs as known_jobs
 from paddlespec.local.outlook import outlook
 from paddlespec.local.processes import now
 from paddlespec.local.state import Phase, is_alive, read
@@ -33,9 +34,11 @@ from paddlespec.local.state import Phase, is_alive, read
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from paddlespec.backend import Consent, Mode, Work
+    from paddlespec.backend import Consent, Mode, Unread, Work
+    from paddlespec.history import Recorded
     from paddlespec.local.prepare import Options
-    from paddlespec.local.state import Status
+    from paddlespec.local.state import Status as RunState
+    from paddlespec.picture import JobState, Status
 
 _TICK = 0.1
 _MOMENT = 0.25
@@ -158,7 +161,7 @@ class Engine:
         """What there is of the job *name*."""
         folder = self._folder(name)
         if not folder.exists:
-            known = sorted(each.name for each in jobs(self.environment))
+            known = sorted(each.name for each in known_jobs(self.environment))
             raise NotFound(
                 f"{name} has not run on this machine in namespace {self.namespace}",
                 did_you_mean(name, known),
@@ -208,10 +211,34 @@ class Engine:
                 folder.remove_if_empty()
         return Progress(True, True, "nothing is left")
 
+    def job_states(self, *, everywhere: bool, over: bool) -> tuple[list[JobState], list[Unread]]:
+        """All jobs, with those that are *over*, and what could not be read."""
+        return jobs.job_states(self.namespace, self.environment, everywhere=everywhere, over=over)
+
+    def status(self, name: str) -> Status:
+        """Everything about one job."""
+        return jobs.status(self.namespace, name, self.environment)
+
+    def glance(self, name: str) -> Status:
+        """The job and its replicas: here no more than that is known."""
+        return self.status(name)
+
+    def run_of(self, name: str) -> Run | None:
+        """The run of a job that can be looked at; nothing before it is there."""
+        return jobs.run_of(self.namespace, name, self.environment)
+
+    def record(self, name: str) -> Recorded:
+        """The history of one job."""
+        return records.record(self.namespace, name, self.environment)
+
+    def records(self, *, everywhere: bool) -> tuple[list[Recorded], list[Unread]]:
+        """The histories of all jobs, and what could not be read."""
+        return records.records(self.namespace, self.environment, everywhere=everywhere)
+
     def _folder(self, name: str) -> JobFolder:
         return JobFolder(self.namespace, name, self.environment)
 
-    def _latest(self, folder: JobFolder) -> Status | None:
+    def _latest(self, folder: JobFolder) -> RunState | None:
         last = folder.history().ran
         return folder.status(last.number) if last is not None else None
 
@@ -224,7 +251,7 @@ class Engine:
         self._leashes.clear()
 
 
-def stop(status: Status) -> None:
+def stop(status: RunState) -> None:
     """Ask the supervisor of a run that is alive to end it."""
     if status.pid is not None and status.phase in (Phase.running, Phase.stopping):
         with contextlib.suppress(ProcessLookupError, PermissionError):

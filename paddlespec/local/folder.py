@@ -18,7 +18,8 @@ import time
 from calendar import timegm
 from typing import TYPE_CHECKING, Any
 
-from paddlespec.backend import OperationFailed
+from paddlespec.backend import NotFound, OperationFailed
+from paddlespec.diagnostic import did_you_mean
 from paddlespec.history import History, State, decode, encode
 from paddlespec.local import launch, state
 from paddlespec.local.state import Phase
@@ -59,6 +60,18 @@ def jobs(environment: Mapping[str, str] = os.environ) -> list[JobFolder]:
         if _NAME.fullmatch(space) and _NAME.fullmatch(name)
     ]
     return [each for each in found if each.exists]
+
+
+def known_job(namespace: str, name: str, environment: Mapping[str, str] = os.environ) -> JobFolder:
+    """The folder of a job that ran here; raises `NotFound`, with the name that was meant."""
+    found = JobFolder(namespace, name, environment)
+    if not found.exists:
+        known = sorted(each.name for each in jobs(environment) if each.namespace == namespace)
+        raise NotFound(
+            f"{name} has not run on this machine in namespace {namespace}",
+            did_you_mean(name, known),
+        )
+    return found
 
 
 class JobFolder:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from paddlespec import exit_code
 from paddlespec.backend import NotFound, OperationFailed, Run, Work
-from paddlespec.diagnostic import did_you_mean
-from paddlespec.local.folder import JobFolder, jobs
+from paddlespec.local.folder import JobFolder, jobs, known_job
 from paddlespec.local.look import failure
 from paddlespec.local.state import Phase, Step
 from paddlespec.local.verdict import ending
@@ -39,9 +38,9 @@ _STOPPED = "stopped"
 
 
 def job_states(
-    namespace: str, environment: Mapping[str, str] = os.environ, *, everywhere: bool
+    namespace: str, environment: Mapping[str, str] = os.environ, *, everywhere: bool, over: bool
 ) -> tuple[list[JobState], list[Unread]]:
-    """All jobs, of every namespace or of one, and what cannot be read of them."""
+    """The jobs of one namespace or of all, with those *over*, and what cannot be read."""
     found, failures = [], []
     for folder in jobs(environment):
         if everywhere or folder.namespace == namespace:
@@ -49,19 +48,12 @@ def job_states(
                 found.append(_look(folder).job)
             except OperationFailed as error:
                 failures.append((folder.name, error))
-    return found, failures
+    return [each for each in found if over or not each.stage.is_over], failures
 
 
 def status(namespace: str, name: str, environment: Mapping[str, str] = os.environ) -> Status:
     """Everything about one job; raises `NotFound`."""
-    folder = JobFolder(namespace, name, environment)
-    if not folder.exists:
-        known = sorted(each.name for each in jobs(environment) if each.namespace == namespace)
-        raise NotFound(
-            f"{name} has not run on this machine in namespace {namespace}",
-            did_you_mean(name, known),
-        )
-    return _look(folder)
+    return _look(known_job(namespace, name, environment))
 
 
 def run_of(namespace: str, name: str, environment: Mapping[str, str] = os.environ) -> Run | None:

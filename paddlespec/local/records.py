@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from paddlespec.backend import NotFound, OperationFailed
-from paddlespec.diagnostic import did_you_mean
+from paddlespec.backend import OperationFailed
 from paddlespec.history import Recorded
-from paddlespec.local.folder import JobFolder, jobs
+from paddlespec.local.folder import jobs, known_job
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,14 +17,7 @@ if TYPE_CHECKING:
 
 def record(namespace: str, name: str, environment: Mapping[str, str] = os.environ) -> Recorded:
     """The history of one job; raises `NotFound`."""
-    folder = JobFolder(namespace, name, environment)
-    if not folder.exists:
-        known = sorted(each.name for each in jobs(environment) if each.namespace == namespace)
-        raise NotFound(
-            f"{name} has not run on this machine in namespace {namespace}",
-            did_you_mean(name, known),
-        )
-    return Recorded(namespace, name, folder.history())
+    return Recorded(namespace, name, known_job(namespace, name, environment).history())
 
 
 def records(
