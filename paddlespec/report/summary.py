@@ -6,13 +6,13 @@ from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from paddlespec.demand import demand
 from paddlespec.diff import Operation
 from paddlespec.quantity import as_bytes, as_count
 from paddlespec.report.code import changed_files
 from paddlespec.report.totals import (
     Share,
     amount,
-    asked,
     hours,
     is_accelerator,
     kept,
@@ -201,7 +201,7 @@ def _words(manifests: Sequence[Manifest]) -> dict[str, dict[str, str]]:
 def _shares(manifests: Sequence[Manifest]) -> list[Share]:
     """What each role asks for; pservers end when the trainers' Job is removed."""
     found = [
-        Share(each.role, each.replicas, asked(each.pod), each.deadline)
+        Share(each.role, each.replicas, demand(each.pod), each.deadline)
         for each in workloads(manifests)
     ]
     keep = kept(manifests)

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddlespec import contract
 from paddlespec.contract import ROLES
+from paddlespec.demand import demand
 from paddlespec.manifest import identity, role
 from paddlespec.quantity import as_bytes, as_count, quantity, seconds
 from paddlespec.targets.pods import resources
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from paddlespec.contract import RoleName
     from paddlespec.manifest import Manifest
@@ -74,7 +75,7 @@ def shares(job: Job, manifests: Sequence[Manifest]) -> list[Share]:
     for name in ROLES:
         if name in rendered:
             own = rendered[name]
-            share = Share(name, own.replicas, asked(own.pod), own.deadline)
+            share = Share(name, own.replicas, demand(own.pod), own.deadline)
         elif declared := getattr(job.spec, name):
             requests = resources(declared.resources)["requests"]
             each = {key: quantity(value) for key, value in requests.items()}
@@ -101,15 +102,6 @@ def kept(manifests: Sequence[Manifest]) -> int | None:
         if role(each) == "trainers" and "ttlSecondsAfterFinished" in each.get("spec", {})
     ]
     return int(found[0]) if found else None
-
-
-def asked(pod: Json) -> Amounts:
-    """What the scheduler reserves for a pod: its containers', or the largest init container's."""
-    found = _sum(pod["containers"])
-    for each in pod.get("initContainers", ()):
-        for name, amount in _sum([each]).items():
-            found[name] = max(amount, found.get(name, amount))
-    return found
 
 
 def total(shares: Iterable[Share]) -> Amounts:
@@ -222,17 +214,3 @@ def _processes(name: RoleName, manifests: Sequence[Manifest]) -> Workload | None
 def _timeout(rehearsal: Manifest) -> int | None:
     found: int | None = rehearsal["spec"].get("timeout")
     return found
-
-
-def _sum(containers: Iterable[Json]) -> Amounts:
-    found: Amounts = {}
-    for name, value in _requests(containers):
-        found[name] = found.get(name, Decimal(0)) + value
-    return found
-
-
-def _requests(containers: Iterable[Json]) -> Iterator[tuple[str, Decimal]]:
-    for each in containers:
-        asked = each.get("resources") or {}
-        for name, value in {**asked.get("limits", {}), **asked.get("requests", {})}.items():
-            yield name, quantity(value)
