@@ -40,6 +40,10 @@ spec:
   volumes: [{name: out, mountPath: /out, claim: {size: 1Gi}}]
 """
 OTHER = ("-u", "image=registry.test/paddle:2")
+NO_PSERVERS = (
+    *("-u", "mode=collective", "-u", "pservers-"),
+    *("-u", "command=python -m paddle.distributed.launch train.py"),
+)
 AT_ONCE = 12
 TTL_SECONDS = 1
 # More than one command needs, should it have to poll a little longer.
@@ -51,6 +55,7 @@ class Scenario(NamedTuple):
     A command and what becomes of its job.
 
     `before`: what the job has become by then. `plain`: what an apply without consent is given.
+    `roles`: how many there are at the end.
     """
 
     command: tuple[str, ...]
@@ -58,10 +63,11 @@ class Scenario(NamedTuple):
     before: str | None = None
     plain: tuple[str, ...] = ()
     spec: str = COLLECTIVE
+    roles: int = 1
 
 
 SCENARIOS = {
-    "create": Scenario(("apply", "SPEC"), ("running",), spec=PS),
+    "create": Scenario(("apply", "SPEC"), ("running",), spec=PS, roles=2),
     "change": Scenario(
         ("apply", "SPEC", "-u", "policy.timeout=3h"),
         ("running",),
@@ -76,6 +82,9 @@ SCENARIOS = {
         ("replaced", "running"),
         "running",
         OTHER,
+    ),
+    "prune": Scenario(
+        ("apply", "SPEC", *NO_PSERVERS), ("succeeded", "running"), "complete", NO_PSERVERS, PS
     ),
     "rerun": Scenario(("apply", "SPEC", "--rerun"), ("succeeded", "running"), "complete"),
     "kill": Scenario(("kill", "NAME"), ("killed",), "running"),
@@ -325,7 +334,7 @@ class Trial:
             if left or (claims and not runs):
                 return f"left over: {left}, {len(claims)} claims"
             return None
-        roles = 2 if self.scenario.spec is PS else 1
+        roles = self.scenario.roles
         owner = final.get("jobs", case.name)
         if owner is None or owner["metadata"]["uid"] != runs[-1]["uid"]:
             return "the run that is recorded is not the one that is there"
