@@ -210,7 +210,7 @@ class Trial:
             for ended in pool.map(
                 lambda share: self._run("apply", *share, run_for=run_for), shares
             ):
-                assert ended.code == 0, ended.err
+                assert ended.code == 0, ended.stderr
 
         def is_there() -> bool:
             if before == "complete":
@@ -226,7 +226,7 @@ class Trial:
         """The requests of the command when nothing is in its way."""
         route, kubeconfig = self.proxy.route(self.user.folder, self.user.namespace, _let_pass)
         ended = self._run(*self._command(name), kubeconfig=kubeconfig)
-        assert ended.code == 0, ended.err
+        assert ended.code == 0, ended.stderr
         return min(route.count, MOST_REQUESTS)
 
     def _meet(self, case: Case) -> tuple[bool, str | None]:
@@ -266,11 +266,11 @@ class Trial:
         if scenario.command[0] != "delete":
             plain = self._run("apply", spec, *scenario.plain)
         if plain is not None and plain.code != 0:
-            refused = "its spec has changed, so that it has to be replaced" in plain.err
+            refused = "its spec has changed, so that it has to be replaced" in plain.stderr
             owner = left.get("jobs", case.name)
             runs = owner is not None and "deletionTimestamp" not in owner["metadata"]
             if not (refused and runs and "--replace" in scenario.command):
-                return f"a plain apply ended with {plain.code}: {plain.err}"
+                return f"a plain apply ended with {plain.code}: {plain.stderr}"
         if plain is not None:
             told = self._undisturbed(case, left)
             if told:
@@ -278,11 +278,11 @@ class Trial:
         if len(scenario.ends) > 1 and not self._is_new(case):
             again = self._run(*self._command(case.name))
             if again.code != 0:
-                return f"the second one ended with {again.code}: {again.err}"
+                return f"the second one ended with {again.code}: {again.stderr}"
         if scenario.command[0] in ("kill", "delete"):
             again = self._run(*self._command(case.name))
-            if again.code != 0 and "nothing is left" not in again.err:
-                return f"the second one ended with {again.code}: {again.err}"
+            if again.code != 0 and "nothing is left" not in again.stderr:
+                return f"the second one ended with {again.code}: {again.stderr}"
         return None
 
     def _undisturbed(self, case: Case, left: There) -> str | None:
@@ -432,9 +432,9 @@ def _let_pass(seen: Seen) -> Fate:
 
 def _wrong(case: Case, ended: Ended) -> str | None:
     """What is wrong with the end of a command that met a fault."""
-    if "Traceback" in ended.err or "internal error" in ended.err:
-        return ended.err
-    if "canary" in ended.out + ended.err:
+    if "Traceback" in ended.stderr or "internal error" in ended.stderr:
+        return ended.stderr
+    if "canary" in ended.stdout + ended.stderr:
         return "a secret is shown"
     expected = {
         "conflict": (0, 3),
@@ -444,5 +444,5 @@ def _wrong(case: Case, ended: Ended) -> str | None:
         "terminated": (143,),
     }.get(case.fault, (0,))
     if ended.code not in expected:
-        return f"ended with {ended.code}: {ended.err}"
+        return f"ended with {ended.code}: {ended.stderr}"
     return None
