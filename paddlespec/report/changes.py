@@ -160,11 +160,16 @@ def _object(row: Row, hidden: Hidden) -> shapes.ObjectChange:
 
 
 def _field(field: Field) -> shapes.FieldChange:
-    found: shapes.FieldChange = {"path": field.path, "effect": field.effect.value}
-    if field.before is not MISSING:
-        found["before"] = field.before
-    if field.after is not MISSING:
-        found["after"] = field.after
+    found: shapes.FieldChange = {
+        "path": field.path,
+        "before": field.before,
+        "after": field.after,
+        "effect": field.effect.value,
+    }
+    if field.before is MISSING:
+        del found["before"]
+    if field.after is MISSING:
+        del found["after"]
     return found
 
 

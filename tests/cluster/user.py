@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.error import HTTPError
 
+import outputs
 import yaml
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ class User(NamedTuple):
         assert "Traceback" not in err
         # What a client-side dry run prints are the manifests themselves.
         assert "canary" not in (err if "client" in arguments else out + err)
+        outputs.check(arguments, out)
         return subprocess.CompletedProcess(arguments, code, out, err)
 
     def code(self, *arguments: str) -> int:
