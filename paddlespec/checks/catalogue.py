@@ -74,6 +74,7 @@ ROLE_CHECKS: tuple[RoleCheck, ...] = (
     command.exec_form,
     command.fault_tolerance,
     policy.tolerations,
+    policy.affinity,
     secrets.in_role_commands,
 )
 
