@@ -71,6 +71,7 @@ ROLE_CHECKS: tuple[RoleCheck, ...] = (
     command.launcher_in_ps,
     command.launcher_flags,
     command.no_command,
+    command.empty_words,
     command.exec_form,
     command.fault_tolerance,
     policy.tolerations,
