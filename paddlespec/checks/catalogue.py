@@ -64,6 +64,7 @@ ROLE_CHECKS: tuple[RoleCheck, ...] = (
     ports.one_owner,
     ports.drawn_ports,
     env.references,
+    images.spelling,
     images.tag,
     images.parameter_server,
     images.for_accelerators,
