@@ -329,7 +329,7 @@ def test_what_registries_take_is_a_name(name: str) -> None:
         ("https://r.test/a", "https"),
         ("r.test:x/a", "host"),
         ("user:canary@r.test/a", "host"),
-        ("canary@r.test/a", "digest"),
+        ("canary@r", "digest"),
         ("a@sha256:12", "digest"),
         ("a:", "tag"),
         ("a:-b", "tag"),
