@@ -204,7 +204,9 @@ def empty_words(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic
     words = [command] if isinstance(command, str) else command or []
     if words and not words[0].strip():
         where = path if isinstance(command, str) else (*path, 0)
-        yield facts.error("empty", "the first word of a command names the program, and here it is empty", where)
+        yield facts.error(
+            "empty", "the first word of a command names the program, and here it is empty", where
+        )
     for index, word in enumerate(words[1:], start=1):
         if not word and not words[index - 1].startswith("-"):
             message = "an empty word is an argument of the program too"

@@ -7,7 +7,6 @@ import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddlespec.cli.exits import Exit
-from paddlespec.cli.namesakes import Named, named, namesakes
 from paddlespec.cli.parallel import spread
 from paddlespec.cli.session import find_specs, load_each, shown_on, tell
 from paddlespec.diagnostic import has_errors, in_order
@@ -17,6 +16,7 @@ from paddlespec.pipeline import Choices
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from paddlespec.cli.namesakes import Named
     from paddlespec.diagnostic import Diagnostic
     from paddlespec.pipeline import Loaded
 
@@ -40,6 +40,8 @@ def validate(
     quiet: bool = False,
 ) -> int:
     """Report everything that is wrong with the specs of *paths*; the answer is no on any error."""
+    from paddlespec.cli.namesakes import named, namesakes
+
     # Documents are trees without cycles: what the collector would look for is not there.
     gc.disable()
 

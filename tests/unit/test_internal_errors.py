@@ -18,7 +18,7 @@ SECRET = "canary-hunter2"
 def fail() -> None:
     password = SECRET
     try:
-        {}[password]
+        dict[str, str]()[password]
     except KeyError:
         raise RuntimeError(password) from ValueError(password)
 
