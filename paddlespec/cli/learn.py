@@ -62,10 +62,11 @@ def _schemas() -> dict[str, tuple[str, ...]]:
     from paddlespec.resources import bundled
 
     own = {"source": SOURCE, "effective": EFFECTIVE, "project": PROJECT, "config": CONFIG}
-    outputs = sorted(os.listdir(bundled("schemas", "output")))
+    files = os.listdir(bundled("schemas", "output"))
+    outputs = sorted(each.removesuffix(".v1.json") for each in files)
     return {
         **{name: (file,) for name, file in own.items()},
-        **{f"output/{each.removesuffix('.v1.json')}": ("output", each) for each in outputs},
+        **{f"output/{each}": ("output", f"{each}.v1.json") for each in outputs},
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from paddlespec.diagnostic import Diagnostic, Span
@@ -36,8 +37,11 @@ def named(loaded: Loaded) -> Named:
 def namesakes(jobs: Iterable[Named]) -> Iterator[Diagnostic]:
     """A finding at each job that another one shares its name with: an apply refuses them."""
     groups: dict[tuple[str | None, ...], list[Named]] = {}
+    spelt: dict[str, str] = {}
     for each in jobs:
-        if each.name is not None:
+        # A file may be given twice, as itself and by its folder.
+        again = spelt.setdefault(os.path.abspath(each.file), each.file) != each.file
+        if each.name is not None and not again:
             groups.setdefault(each[:3], []).append(each)
     for group in groups.values():
         for index, each in enumerate(group if len(group) > 1 else ()):

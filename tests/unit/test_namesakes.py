@@ -59,6 +59,11 @@ def test_both_places_are_told(here: Path, capsys: pytest.CaptureFixture[str]) ->
     assert found(capsys, "a.yaml") == []
 
 
+def test_a_file_that_is_given_twice_is_one(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "paddlejob.yaml").write_text(job("name: fit"))
+    assert found(capsys, ".", "paddlejob.yaml") == []
+
+
 def test_each_of_three_is_told_of_another(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in "abc":
         (here / f"{name}.yaml").write_text(job("name: fit"))
