@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,8 +33,8 @@ def table() -> dict[tuple[str, ...], str]:
 
 def schema_of(arguments: Sequence[str]) -> str | None:
     """The schema of what a command prints; none for what is not JSON."""
-    asked = [*arguments[:1], *shlex.split(" ".join(arguments[1:]).replace("--output", "-o"))]
-    if "-o" not in asked or asked[asked.index("-o") + 1] != "json":
+    asked = ["-o" if each == "--output" else each for each in arguments]
+    if ("-o", "json") not in zip(asked, asked[1:]):
         return None
     rows = [row for row in table() if row[-1] == "json" and _is_call(row, asked)]
     assert rows, f"docs/output.md has no row for {' '.join(arguments)}"

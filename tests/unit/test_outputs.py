@@ -165,6 +165,7 @@ def test_every_schema_is_on_the_page_and_every_link_leads_to_one() -> None:
         ("get history fit --run 2 -o json", "output/run"),
         ("config view --datacenter x -o json --show-origin", "output/config-view-origins"),
         ("render examples -o json", ""),
+        ("validate job.yaml --output json", "output/validate"),
         ("get jobs -o yaml", None),
         ("get jobs", None),
     ],
