@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,7 @@ def table() -> dict[tuple[str, ...], str]:
 def schema_of(arguments: Sequence[str]) -> str | None:
     """The schema of what a command prints; none for what is not JSON."""
     asked = ["-o" if each == "--output" else each for each in arguments]
-    if ("-o", "json") not in zip(asked, asked[1:]):
+    if ("-o", "json") not in pairwise(asked):
         return None
     rows = [row for row in table() if row[-1] == "json" and _is_call(row, asked)]
     assert rows, f"docs/output.md has no row for {' '.join(arguments)}"
