@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.error import HTTPError
 
+import outputs
 import yaml
 from forked import Ended, common
 
@@ -106,6 +107,7 @@ class User(NamedTuple):
         # What a client-side dry run prints are the manifests themselves.
         shown = ended.stderr if "client" in arguments else ended.stdout + ended.stderr
         assert "canary" not in shown
+        outputs.check(arguments, ended.stdout)
         return ended
 
     def code(self, *arguments: str) -> int:
