@@ -9,6 +9,8 @@ from paddlespec.backend import JobFailed, OperationFailed, Progress, Until
 from paddlespec.cluster import readiness
 from paddlespec.cluster.refusal import Refused
 from paddlespec.cluster.wanted import is_owner
+from paddlespec.cluster.why import container, creation, ended
+from paddlespec.last_words import meaning, speak_of_others
 from paddlespec.manifest import JOB_LABEL, ROLE_LABEL, Identity, identity, role
 
 if TYPE_CHECKING:
@@ -18,11 +20,9 @@ if TYPE_CHECKING:
 
 _LOG_LINES = 10
 _EVENTS = 5
+# Whose last lines are read to find the one to blame.
+_SUSPECTS = 3
 _REASON = re.compile(r"[A-Za-z]{1,60}\Z")
-# The parts of an event's text that name an object; the rest may quote the pod.
-KNOWN_REASONS = re.compile(
-    r"exceeded quota: [a-z0-9.-]*[a-z0-9]|no PriorityClass with name [a-z0-9.-]*[a-z0-9]"
-)
 
 
 class Live(NamedTuple):
@@ -152,8 +152,8 @@ def _refused_pods(client: Client, run: Run, manifest: Manifest, live: Live) -> l
     if not events:
         return []
     last = max(events, key=lambda each: each.get("lastTimestamp") or "")
-    known = KNOWN_REASONS.search(str(last.get("message") or ""))
-    return [f"pods cannot be created: {known[0] if known else 'see the events of the Job'}"]
+    known = creation.words(str(last.get("message") or ""))
+    return [f"pods cannot be created: {known or 'see its events'}"]
 
 
 def _check_pservers(client: Client, run: Run, live: Live, trainers: Manifest) -> None:
@@ -206,28 +206,43 @@ def failure(
         return OperationFailed(f"{name} is being deleted by somebody")
     uid = workload["metadata"]["uid"]
     own = [
-        (min(each[0] for each in ends), pod)
+        pod
         for pod in live.pods.get(workload["metadata"]["labels"].get(ROLE_LABEL, ""), ())
         if any(each.get("uid") == uid for each in pod["metadata"].get("ownerReferences") or ())
-        and (ends := list(readiness.ended_badly(pod)))
     ]
-    lines = [f"{name} {message}"]
-    if own:
-        # Replicas that a failure took down end in the same second, by a signal.
-        _, pod = min(own, key=lambda each: (each[0], "(terminated)" in readiness.ending(each[1])))
-        lines += _last_words(client, run, pod)
-    return JobFailed("\n".join(lines))
+    suspects = ended.in_order(own)
+    words = _last_words(client, run, suspects) if suspects else []
+    return JobFailed("\n".join([f"{name} {message}", *words]))
 
 
-def _last_words(client: Client, run: Run, pod: Manifest) -> list[str]:
-    name = pod["metadata"]["name"]
-    found = [f"  {name}: {readiness.ending(pod)}", *_events(client, run, pod)]
-    _, container, _ = min(readiness.ended_badly(pod), key=lambda each: each[0])
-    try:
-        wrote = client.logs(run.namespace, name, container, _LOG_LINES)
-    except OperationFailed:
+def _last_words(client: Client, run: Run, suspects: list[Manifest]) -> list[str]:
+    """
+    What the replica to blame wrote.
+
+    It is the first one whose last words are not about others: a victim may end before its culprit.
+    """
+    by_themselves = [each for each in suspects if not ended.is_terminated(each)]
+    pod, wrote = suspects[0], None
+    for each in (by_themselves or suspects)[:_SUSPECTS]:
+        lines = _wrote(client, run, each)
+        if wrote is None:
+            pod, wrote = each, lines
+        if not speak_of_others("\n".join(lines or ()).encode()):
+            pod, wrote = each, lines
+            break
+    found = [f"  {pod['metadata']['name']}: {ended.ending(pod)}", *_events(client, run, pod)]
+    if wrote is None:
         return [*found, "  its log cannot be read"]
-    return [*found, *(f"  | {each}" for each in wrote)]
+    known = meaning(wrote)
+    told = [f"  it seems that {known.words}"] if known else []
+    return [*found, *(f"  | {each}" for each in wrote), *told]
+
+
+def _wrote(client: Client, run: Run, pod: Manifest) -> list[str] | None:
+    try:
+        return client.logs(run.namespace, pod["metadata"]["name"], ended.container(pod), _LOG_LINES)
+    except OperationFailed:
+        return None
 
 
 def _events(client: Client, run: Run, pod: Manifest) -> list[str]:
@@ -242,6 +257,6 @@ def _events(client: Client, run: Run, pod: Manifest) -> list[str]:
     for each in events[-_EVENTS:]:
         reason = str(each.get("reason") or "")
         if _REASON.match(reason):
-            known = readiness.missing(each.get("message"))
+            known = container.missing(each.get("message"))
             told[f"{reason} ({known})" if known else reason] = None
     return [f"  events: {', '.join(told)}"] if told else []

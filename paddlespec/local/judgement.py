@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from paddlespec.local import verdict
 from paddlespec.local.idle import Idle
 from paddlespec.local.state import Culprit, Phase, Step
+from paddlespec.quantity import as_duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -52,7 +53,7 @@ class Judge:
         if asked is not None:
             return Outcome(Phase.killed, asked, final=True)
         if launch.timeout is not None and time.monotonic() - self.begun > launch.timeout:
-            told = f"its timeout of {_duration(launch.timeout)} has passed"
+            told = f"its timeout of {as_duration(launch.timeout)} has passed"
             return Outcome(Phase.failed, told, final=True)
         if launch.independent and launch.retries:
             return self._judge_each()
@@ -111,7 +112,7 @@ class Judge:
         names = ", ".join(each.process.name for each in left[:3])
         return Outcome(
             Phase.failed,
-            f"{names} did nothing for {_duration(still)} since {gone.process.name} ended with 0: "
+            f"{names} did nothing for {as_duration(still)} since {gone.process.name} ended with 0: "
             "they may wait for it",
         )
 
@@ -126,7 +127,7 @@ class Judge:
                     f"ended with exit code {each.state.code} before it listened on {host}:{port}"
                 )
             elif time.monotonic() - max(since, each.since) > self.launch.rendezvous:
-                limit = _duration(self.launch.rendezvous)
+                limit = as_duration(self.launch.rendezvous)
                 ending = f"does not listen on {host}:{port} after {limit}"
             else:
                 continue
@@ -149,11 +150,3 @@ class Judge:
         """With the last lines, now that all output has come."""
         each = next(each for each in self.replicas if each.process.name == culprit.name)
         return culprit._replace(lines=verdict.last_lines(each.tail))
-
-
-def _duration(seconds: float) -> str:
-    whole = int(seconds)
-    for unit, length in (("d", 86_400), ("h", 3_600), ("m", 60)):
-        if whole >= length and whole % length == 0:
-            return f"{whole // length}{unit}"
-    return f"{whole}s" if seconds == whole else f"{seconds:.1f}s"

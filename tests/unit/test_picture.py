@@ -75,18 +75,18 @@ PODS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "evicted": (
         "{phase: Failed, reason: Evicted, message: 'canary'}",
-        {"reason": "Evicted", "code": None, "message": "evicted by its node"},
+        {"reason": "Evicted", "code": None, "message": "evicted by its node node-3"},
     ),
     "unschedulable": (
         """
         phase: Pending
         conditions:
-        - {type: PodScheduled, status: "False", reason: Unschedulable, message: 0/4 nodes}
+        - {type: PodScheduled, status: "False", reason: Unschedulable, message: 0/4 nodes are available}
         """,
         {
             "state": Doing.pending,
             "reason": "Unschedulable",
-            "message": "fits on no node: 0/4 nodes",
+            "message": "fits on no node: 0/4 nodes are available",
         },
     ),
     "no-image": (

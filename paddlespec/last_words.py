@@ -1,0 +1,52 @@
+"""
+What the last lines of a replica say of other replicas: words of Paddle, gloo, brpc and sockets.
+
+Whoever speaks of others is seldom the one to blame.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# What gloo, brpc and sockets say when the other side is gone.
+_OF_OTHERS = re.compile(
+    r"gloo::|gloo/transport|Connection (?:reset|closed) by peer|Connection refused|Broken pipe"
+    r"|peer (?:is )?(?:closed|gone|lost)|TimeoutException|\[E112\]"
+)
+_KNOWN = (
+    # The launcher, which has no timeout of its own.
+    (r"Waiting peer (?:start|ready)\.\.\.", "the first waits for others to register"),
+    (r"master not ready", "it cannot reach the master of the rendezvous"),
+    (r"peer not ready", "the first waits for others to register"),
+    # What is below it: the store and the backends of a collective.
+    (r"TCPStore.{0,80}(?:timed? ?out|timeout)", "the store of the rendezvous was not reached"),
+    (r"gloo::TimeoutException|Timed out waiting", "another replica did not answer in time"),
+    (r"Connection (?:reset|closed) by peer", "another replica has closed its connection"),
+    (r"\[E112\]|Connection refused", "another replica cannot be reached"),
+)
+_PATTERNS = [(re.compile(pattern), words) for pattern, words in _KNOWN]
+
+
+class Meaning(NamedTuple):
+    """A known sentence, exactly as it was found, and what it tells."""
+
+    quote: str
+    words: str
+
+
+def speak_of_others(tail: bytes) -> bool:
+    """Whether an output ends with the complaint that another replica is gone."""
+    return bool(_OF_OTHERS.search(tail.decode(errors="replace")))
+
+
+def meaning(lines: Iterable[str]) -> Meaning | None:
+    """The last known sentence among *lines*; of the line only that sentence is kept."""
+    for line in reversed(list(lines)):
+        for pattern, words in _PATTERNS:
+            if found := pattern.search(line):
+                return Meaning(found[0], words)
+    return None
