@@ -75,7 +75,7 @@ PODS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "evicted": (
         "{phase: Failed, reason: Evicted, message: 'canary'}",
-        {"reason": "Evicted", "code": None, "message": "evicted by its node node-3"},
+        {"reason": "Evicted", "code": None, "message": "evicted by node-3"},
     ),
     "unschedulable": (
         """

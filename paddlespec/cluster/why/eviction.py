@@ -79,7 +79,7 @@ def disruption(pod: Manifest) -> Mapping[str, Any] | None:
 
 def _evicted(message: str, pod: Manifest) -> str:
     node = (pod.get("spec") or {}).get("nodeName")
-    by = f"evicted by its node{f' {node}' if node else ''}"
+    by = f"evicted by {node or 'its node'}"
     for pattern, told in _TOO_MUCH:
         if found := pattern.search(message):
             return f"{by}: {told.format(*found.groups())}"

@@ -18,9 +18,9 @@ _RATIO = re.compile(
 def words(message: str) -> str | None:
     """What the namespace allows, and what was asked for."""
     if found := _BOUND.search(message):
-        most = "at most" if found["bound"] == "maximum" else "at least"
+        most = "may have at most" if found["bound"] == "maximum" else "must have at least"
         kind = found["kind"].lower()
-        told = f"a {kind} may have {most} {found['limit']} {found['resource']}"
+        told = f"a {kind} {most} {found['limit']} {found['resource']}"
         if found["unsaid"]:
             return f"{told}, and names no {found['unsaid']} (limit range)"
         return f"{told}, and its {found['said']} is {found['found']} (limit range)"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_NAME = r"[a-z0-9A-Z][\w./-]{0,120}"
+_NAME = r"[A-Za-z0-9](?:[\w./-]{0,120}[A-Za-z0-9])?"
 _FORMS = (
     r"\d+/\d+ nodes are (?:available|unavailable)",
     rf"\d+ Insufficient {_NAME}",

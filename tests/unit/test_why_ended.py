@@ -1,0 +1,195 @@
+"""Why a run failed: who was the first, and what ended it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from recorded import evidence, pod, workload
+
+from paddlespec.cluster import readiness
+from paddlespec.cluster.why import rules
+from paddlespec.cluster.why.deadline import passed
+from paddlespec.cluster.why.ended import container, ending, failed, first
+
+
+def ended(*ends: tuple[str, int, str, str], limit: str = "", rank: int = 0) -> dict[str, Any]:
+    """A pod whose containers ended: name, exit code, reason, time."""
+    statuses = [
+        {"name": name, "state": {"terminated": {"exitCode": code, "reason": why, "finishedAt": at}}}
+        for name, code, why, at in ends
+    ]
+    resources = f"{{limits: {{memory: {limit}}}}}" if limit else "{}"
+    found = pod(
+        json.dumps({"phase": "Failed", "containerStatuses": statuses}),
+        spec__containers=f"[{{name: paddle, resources: {resources}}}]",
+        spec__nodeName="node-3",
+        metadata__name=f"fit-trainer-{rank}-x",
+    )
+    found["metadata"]["labels"]["batch.kubernetes.io/job-completion-index"] = str(rank)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("code", "reason", "words"),
+    [
+        (1, "Error", "exit code 1"),
+        (137, "OOMKilled", "exit code 137 (out of memory)"),
+        (137, "Error", "exit code 137 (killed: out of memory, or by the system)"),
+        (139, "Error", "exit code 139 (segmentation fault)"),
+        (143, "Error", "exit code 143 (terminated)"),
+    ],
+)
+def test_an_ending_in_words(code: int, reason: str, words: str) -> None:
+    assert ending(ended(("paddle", code, reason, "1"))) == words
+
+
+def test_memory_that_ran_out_is_told_with_its_limit() -> None:
+    found = ended(("paddle", 137, "OOMKilled", "1"), limit="8Gi")
+    assert ending(found) == "exit code 137 (out of memory, its limit is 8Gi)"
+
+
+def test_the_container_that_failed_first_is_the_one_that_counts() -> None:
+    found = ended(("paddle", 143, "Error", "2"), ("sidecar", 2, "Error", "1"))
+    assert ending(found) == "exit code 2 in sidecar"
+    assert container(found) == "sidecar"
+
+
+PRESSURE = (
+    "The node was low on resource: memory. Threshold quantity: 100Mi, available: 90Mi. Container"
+    " paddle was using 9Gi, request is 4Gi, has larger consumption of memory. "
+)
+
+
+def taken(reason: str) -> str:
+    return f'conditions: [{{type: DisruptionTarget, status: "True", reason: {reason}}}]'
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        ("{}", "ended by the system"),
+        ("{reason: Evicted}", "evicted by its node"),
+        ("{reason: Evicted, message: canary}", "evicted by its node"),
+        (
+            f"{{reason: Evicted, message: '{PRESSURE}'}}",
+            "evicted by its node, which was low on memory: it used 9Gi and asked for 4Gi",
+        ),
+        (
+            "{reason: Evicted, message: 'The node was low on resource: ephemeral-storage. '}",
+            "evicted by its node, which was low on ephemeral-storage",
+        ),
+        (
+            '{reason: Evicted, message: \'Usage of EmptyDir volume "shm" exceeds the limit "1Gi". \'}',
+            "evicted by its node: its volume shm is over its limit of 1Gi",
+        ),
+        (
+            (
+                "{reason: Evicted, message: 'Container paddle exceeded its local ephemeral storage "
+                'limit "2Gi". \'}'
+            ),
+            (
+                "evicted by its node: its container paddle wrote more to the disk than its limit of "
+                "2Gi"
+            ),
+        ),
+        (
+            (
+                "{reason: Evicted, message: 'Pod ephemeral local storage usage exceeds the total "
+                "limit of containers 3Gi. '}"
+            ),
+            "evicted by its node: its ephemeral local storage is over its limit of 3Gi",
+        ),
+        ("{reason: NodeLost}", "lost with its node"),
+        ("{reason: Terminated, message: canary}", "its node was shut down"),
+        ("{reason: OutOfnvidia.com/gpu}", "its node had no nvidia.com/gpu left for it"),
+        (taken("PreemptionByScheduler"), "preempted by a pod of higher priority"),
+        (taken("DeletionByTaintManager"), "removed from its node, which got a taint or was lost"),
+        (taken("DeletionByPodGC"), "lost with its node"),
+        (
+            taken("EvictionByEvictionAPI"),
+            "evicted: its node was drained, or somebody asked for it",
+        ),
+        (taken("Quux"), "ended by the system"),
+    ],
+)
+def test_a_pod_that_did_not_end_by_itself(status: str, words: str) -> None:
+    found = pod(status)
+    found["status"]["phase"] = "Failed"
+    assert ending(found) == words
+
+
+def test_an_evicted_pod_names_its_node() -> None:
+    assert ending(pod("{reason: Evicted}", spec__nodeName="node-3")) == "evicted by node-3"
+
+
+def test_what_took_a_pod_away_counts_more_than_its_exit_code() -> None:
+    found = ended(("paddle", 137, "Error", "1"))
+    found["status"] |= {"reason": "Evicted"}
+    assert ending(found) == "evicted by node-3"
+
+
+def test_the_replica_that_failed_first_is_told() -> None:
+    victim = ended(("paddle", 143, "Error", "2026-01-01T00:00:01Z"), rank=0)
+    culprit = ended(("paddle", 7, "Error", "2026-01-01T00:00:01Z"), rank=1)
+    late = ended(("paddle", 9, "Error", "2026-01-01T00:00:09Z"), rank=2)
+    assert failed(evidence(victim, late, culprit)) == (
+        "a replica failed: trainer 1, exit code 7",
+        ("Pod/fit-trainer-1-x on node-3",),
+    )
+
+
+def test_a_preempted_pod_may_be_the_first() -> None:
+    early, late = "2026-01-01T00:00:01Z", "2026-01-01T00:00:02Z"
+    preempted = pod(taken("PreemptionByScheduler"), metadata__name="fit-trainer-9")
+    preempted["status"] |= {"phase": "Failed"}
+    preempted["status"]["conditions"][0]["lastTransitionTime"] = early
+    found = first([ended(("paddle", 1, "Error", late)), preempted])
+    assert found is preempted
+
+
+def test_a_lost_pserver_is_told_as_one() -> None:
+    lost = ended(("paddle", 137, "OOMKilled", "1"), limit="2Gi")
+    reason = failed(evidence(lost, role="pservers"))
+    assert reason is not None
+    assert reason.sentence == (
+        "a pserver was lost: pserver 0, exit code 137 (out of memory, its limit is 2Gi)"
+    )
+
+
+def test_where_no_pod_is_left_nobody_is_blamed() -> None:
+    assert failed(evidence(pod("phase: Running"), pod("phase: Succeeded"))) is None
+    assert failed(evidence()) is None
+
+
+# Time.
+
+LATE = 'conditions: [{type: Failed, status: "True", reason: DeadlineExceeded}]'
+
+
+@pytest.mark.parametrize(
+    ("limit", "words"),
+    [
+        (43_200, "its timeout of 12h has passed"),
+        (90, "its timeout of 90s has passed"),
+        (None, "its timeout has passed"),
+    ],
+)
+def test_a_timeout_is_told_by_its_length(limit: int | None, words: str) -> None:
+    job = workload(LATE, activeDeadlineSeconds=limit)
+    assert passed(evidence(job=job)) == (words, ())
+    assert readiness.job(job).message == f"failed: {words}"
+
+
+def test_who_is_ended_by_the_timeout_is_not_blamed() -> None:
+    victim = ended(("paddle", 143, "Error", "1"))
+    job = workload(LATE, activeDeadlineSeconds=60)
+    reason = rules.first(rules.ENDED, evidence(victim, job=job))
+    assert reason is not None
+    assert reason.sentence == "its timeout of 1m has passed"
+
+
+def test_another_end_is_no_timeout() -> None:
+    job = workload('conditions: [{type: Failed, status: "True", reason: BackoffLimitExceeded}]')
+    assert passed(evidence(job=job)) is None
