@@ -101,7 +101,7 @@ def test_memory_that_ran_out_is_said(user: User) -> None:
     user.run("apply", user.ps(run_for="1s", fail="137", fail_reason="OOMKilled"))
     user.run("wait", "fit", "--for", "failed", "--timeout", "60s")
     shown = user.run("status", "fit", code=4).stdout
-    assert "exit code 137 (out of memory)" in shown
+    assert "exit code 137 (out of memory, its limit is 1Gi)" in shown
     assert "failed (OOMKilled)" in user.run("get", "workers", "fit").stdout
 
 

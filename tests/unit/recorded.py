@@ -65,6 +65,10 @@ class Recorded:
         own = self._all("Event")
         return [each for each in own if each["involvedObject"]["uid"] == uid]
 
+    def happened(self, reason: str) -> list[Manifest]:
+        self.asked.append(reason)
+        return [each for each in self._all("Event") if each["reason"] == reason]
+
     def nodes(self) -> list[Node] | None:
         self.asked.append("nodes")
         listed = self._all("Node")

@@ -6,12 +6,13 @@ import json
 from typing import Any
 
 import pytest
-from recorded import evidence, pod, workload
+from recorded import Recorded, evidence, pod, workload
 
 from paddlespec.cluster import readiness
 from paddlespec.cluster.why import rules
 from paddlespec.cluster.why.deadline import passed
 from paddlespec.cluster.why.ended import container, ending, failed, first
+from paddlespec.cluster.why.taken import away
 
 
 def ended(*ends: tuple[str, int, str, str], limit: str = "", rank: int = 0) -> dict[str, Any]:
@@ -161,6 +162,67 @@ def test_a_lost_pserver_is_told_as_one() -> None:
 def test_where_no_pod_is_left_nobody_is_blamed() -> None:
     assert failed(evidence(pod("phase: Running"), pod("phase: Succeeded"))) is None
     assert failed(evidence()) is None
+
+
+# Pods that are gone.
+
+
+def removed(
+    name: str = "fit-trainer-1-x7k2p",
+    reason: str = "TaintManagerEviction",
+    message: str = "Marking for deletion Pod ads/fit-trainer-1-x7k2p",
+    at: str = "2026-01-31T12:00:00Z",
+) -> Recorded:
+    return Recorded(f"""
+apiVersion: v1
+kind: Event
+involvedObject: {{kind: Pod, name: {name}, uid: gone}}
+reason: {reason}
+message: {message}
+lastTimestamp: {at}
+""")
+
+
+BEGAN = '{startTime: "2026-01-31T11:00:00Z"}'
+
+
+@pytest.mark.parametrize(
+    ("reason", "message", "words"),
+    [
+        (
+            "TaintManagerEviction",
+            "Marking for deletion Pod ads/fit-trainer-1-x7k2p",
+            "removed from its node, which got a taint or was lost",
+        ),
+        (
+            "Preempted",
+            "Preempted by pod 3c5 on node n1",
+            "preempted by a pod of higher priority",
+        ),
+    ],
+)
+def test_a_pod_that_was_taken_away_is_remembered(reason: str, message: str, words: str) -> None:
+    asked = evidence(job=workload(BEGAN), ask=removed(reason=reason, message=message))
+    name = "fit-trainer-1-x7k2p"
+    assert away(asked) == (
+        f"a replica failed: {name}, {words}",
+        (f"Pod/{name} {reason} at 2026-01-31T12:00:00Z",),
+    )
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        Recorded(),
+        removed(name="other-trainer-1-x7k2p"),
+        removed(message="Cancelling deletion of Pod ads/fit-trainer-1-x7k2p"),
+        removed(at="2026-01-31T10:00:00Z"),
+        removed(reason="Killing"),
+    ],
+    ids=["none", "another-job", "cancelled", "an-earlier-run", "another-reason"],
+)
+def test_other_events_of_pods_tell_nothing(ask: Recorded) -> None:
+    assert away(evidence(job=workload(BEGAN), ask=ask)) is None
 
 
 # Time.

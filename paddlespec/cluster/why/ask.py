@@ -32,11 +32,11 @@ class Asking:
 
     def events(self, uid: str) -> list[Manifest]:
         """The events of an object."""
-        if uid not in self._events:
-            fields = f"involvedObject.uid={uid}"
-            found = _allowed(lambda: self.client.find("v1", "Event", self.namespace, fields=fields))
-            self._events[uid] = sorted(found or [], key=_time)
-        return self._events[uid]
+        return self._seen(f"involvedObject.uid={uid}")
+
+    def happened(self, reason: str) -> list[Manifest]:
+        """The events of pods that may be gone."""
+        return self._seen(f"involvedObject.kind=Pod,reason={reason}")
 
     def nodes(self) -> list[Node] | None:
         """The nodes, which only some may read."""
@@ -67,6 +67,12 @@ class Asking:
     @cached_property
     def _pull_secrets(self) -> list[Registry] | None:
         return _allowed(lambda: registries(self.client))
+
+    def _seen(self, fields: str) -> list[Manifest]:
+        if fields not in self._events:
+            found = _allowed(lambda: self.client.find("v1", "Event", self.namespace, fields=fields))
+            self._events[fields] = sorted(found or [], key=_time)
+        return self._events[fields]
 
     def _list(self, group: str, kind: str) -> list[Manifest] | None:
         version = _VERSIONS.get(group) or self.client.preferred(group)

@@ -18,6 +18,9 @@ class Ask(Protocol):
     def events(self, uid: str) -> list[Manifest]:
         """What happened to an object, the latest last."""
 
+    def happened(self, reason: str) -> list[Manifest]:
+        """What happened for *reason* to any pod of the namespace, the latest last."""
+
     def nodes(self) -> list[Node] | None:
         """The nodes, and what is left of them."""
 

@@ -14,6 +14,7 @@ from paddlespec.cluster.why import (
     image,
     kueue,
     placement,
+    taken,
     together,
 )
 
@@ -37,7 +38,7 @@ HINDERED: tuple[Rule, ...] = (
 # Of a job that runs, and gets nowhere.
 IDLE: tuple[Rule, ...] = (together.never_started, together.still_waiting)
 # Of a job that failed.
-ENDED: tuple[Rule, ...] = (deadline.passed, ended.failed)
+ENDED: tuple[Rule, ...] = (deadline.passed, ended.failed, taken.away)
 
 
 def first(rules: tuple[Rule, ...], evidence: Evidence) -> Reason | None:
