@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from paddlespec.backend import Progress
 from paddlespec.cluster.why import container, deadline, ended, gang, placement
+from paddlespec.outcome import REPLICA_FAILED
 
 if TYPE_CHECKING:
     from paddlespec.manifest import Manifest
 
 _WHY = {
-    "BackoffLimitExceeded": "a replica failed",
-    "FailedIndexes": "a replica failed",
-    "PodFailurePolicy": "a replica failed",
+    "BackoffLimitExceeded": REPLICA_FAILED,
+    "FailedIndexes": REPLICA_FAILED,
+    "PodFailurePolicy": REPLICA_FAILED,
     "FailedJobs": "a role failed",
     "ReachedMaxRestarts": "a role failed again and again",
 }

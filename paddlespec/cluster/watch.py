@@ -10,18 +10,17 @@ from paddlespec.cluster import readiness
 from paddlespec.cluster.refusal import Refused
 from paddlespec.cluster.wanted import is_owner
 from paddlespec.cluster.why import container, creation, ended
-from paddlespec.last_words import meaning, speak_of_others
+from paddlespec.cluster.why.blame import culprit
 from paddlespec.manifest import JOB_LABEL, ROLE_LABEL, Identity, identity, role
 
 if TYPE_CHECKING:
     from paddlespec.backend import Run
     from paddlespec.cluster.client import Client
+    from paddlespec.cluster.why.blame import Culprit
     from paddlespec.manifest import Manifest
 
 _LOG_LINES = 10
 _EVENTS = 5
-# Whose last lines are read to find the one to blame.
-_SUSPECTS = 3
 _REASON = re.compile(r"[A-Za-z]{1,60}\Z")
 
 
@@ -210,37 +209,21 @@ def failure(
         for pod in live.pods.get(workload["metadata"]["labels"].get(ROLE_LABEL, ""), ())
         if any(each.get("uid") == uid for each in pod["metadata"].get("ownerReferences") or ())
     ]
-    suspects = ended.in_order(own)
-    words = _last_words(client, run, suspects) if suspects else []
+    to_blame = culprit(own, lambda each: _wrote(client, run, each))
+    words = _last_words(client, run, to_blame) if to_blame else []
     return JobFailed("\n".join([f"{name} {message}", *words]))
 
 
-def _last_words(client: Client, run: Run, suspects: list[Manifest]) -> list[str]:
-    """
-    What the replica to blame wrote.
-
-    It is the first one whose last words are not about others: a victim may end before its culprit.
-    """
-    by_themselves = [each for each in suspects if not ended.is_terminated(each)]
-    pod, wrote = suspects[0], None
-    for each in (by_themselves or suspects)[:_SUSPECTS]:
-        lines = _wrote(client, run, each)
-        if wrote is None:
-            pod, wrote = each, lines
-        if not speak_of_others("\n".join(lines or ()).encode()):
-            pod, wrote = each, lines
-            break
-    found = [f"  {pod['metadata']['name']}: {ended.ending(pod)}", *_events(client, run, pod)]
-    if wrote is None:
-        return [*found, "  its log cannot be read"]
-    known = meaning(wrote)
-    told = [f"  it seems that {known.words}"] if known else []
-    return [*found, *(f"  | {each}" for each in wrote), *told]
+def _last_words(client: Client, run: Run, to_blame: Culprit) -> list[str]:
+    pod = to_blame.pod
+    ending = f"  {pod['metadata']['name']}: {ended.ending(pod)}"
+    return [ending, *_events(client, run, pod), *(f"  {each}" for each in to_blame.lines())]
 
 
 def _wrote(client: Client, run: Run, pod: Manifest) -> list[str] | None:
+    name = pod["metadata"]["name"]
     try:
-        return client.logs(run.namespace, pod["metadata"]["name"], ended.container(pod), _LOG_LINES)
+        return client.logs(run.namespace, name, ended.container(pod), _LOG_LINES)
     except OperationFailed:
         return None
 

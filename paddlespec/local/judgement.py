@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from paddlespec.local import verdict
 from paddlespec.local.idle import Idle
 from paddlespec.local.state import Culprit, Phase, Step
+from paddlespec.outcome import lost, timed_out
 from paddlespec.quantity import as_duration
 
 if TYPE_CHECKING:
@@ -53,8 +54,7 @@ class Judge:
         if asked is not None:
             return Outcome(Phase.killed, asked, final=True)
         if launch.timeout is not None and time.monotonic() - self.begun > launch.timeout:
-            told = f"its timeout of {as_duration(launch.timeout)} has passed"
-            return Outcome(Phase.failed, told, final=True)
+            return Outcome(Phase.failed, timed_out(launch.timeout), final=True)
         if launch.independent and launch.retries:
             return self._judge_each()
         failed = self._failed()
@@ -91,8 +91,7 @@ class Judge:
         role = next(
             each.process.role for each in failed if culprit and each.process.name == culprit.name
         )
-        lost = role == "pservers"
-        return Outcome(Phase.failed, "a pserver was lost" if lost else "a replica failed", culprit)
+        return Outcome(Phase.failed, lost(role), culprit)
 
     def _stuck(self, trainers: list[Running], accepting: set[Address]) -> Outcome | None:
         """Whether somebody waits for what cannot come any more."""

@@ -10,6 +10,7 @@ from recorded import Recorded, evidence, pod, workload
 
 from paddlespec.cluster import readiness
 from paddlespec.cluster.why import rules
+from paddlespec.cluster.why.blame import culprit
 from paddlespec.cluster.why.deadline import passed
 from paddlespec.cluster.why.ended import container, ending, failed, first
 from paddlespec.cluster.why.taken import away
@@ -162,6 +163,49 @@ def test_a_lost_pserver_is_told_as_one() -> None:
 def test_where_no_pod_is_left_nobody_is_blamed() -> None:
     assert failed(evidence(pod("phase: Running"), pod("phase: Succeeded"))) is None
     assert failed(evidence()) is None
+
+
+# Blame.
+
+BROKEN = ["[gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.0.0.1]:36001"]
+OWN = ["Traceback (most recent call last):", "ZeroDivisionError: division by zero"]
+
+
+def test_a_victim_that_ended_first_is_not_blamed() -> None:
+    victim = ended(("paddle", 134, "Error", "2026-01-01T00:00:01Z"), rank=0)
+    guilty = ended(("paddle", 1, "Error", "2026-01-01T00:00:02Z"), rank=1)
+    stopped = ended(("paddle", 143, "Error", "2026-01-01T00:00:00Z"), rank=2)
+    wrote = {"fit-trainer-0-x": BROKEN, "fit-trainer-1-x": OWN}
+    found = culprit([victim, guilty, stopped], lambda each: wrote[each["metadata"]["name"]])
+    assert found is not None
+    assert found.pod is guilty
+    assert list(found.lines()) == [f"| {each}" for each in OWN]
+
+
+def test_where_all_complain_of_others_the_first_is_told_with_what_it_means() -> None:
+    pods = [ended(("paddle", 1, "Error", f"0{each}"), rank=each) for each in range(5)]
+    asked = []
+
+    def read(each: dict[str, Any]) -> list[str]:
+        asked.append(each)
+        return BROKEN
+
+    found = culprit(pods, read)
+    assert found is not None
+    assert found.pod is pods[0]
+    told = "it seems that another replica has closed its connection"
+    assert list(found.lines()) == [f"| {BROKEN[0]}", told]
+    assert len(asked) == 3
+
+
+def test_a_log_that_cannot_be_read_hides_nobody() -> None:
+    found = culprit([ended(("paddle", 1, "Error", "1"))], lambda _: None)
+    assert found is not None
+    assert list(found.lines()) == ["its log cannot be read"]
+
+
+def test_nobody_is_to_blame_where_nobody_failed() -> None:
+    assert culprit([pod("phase: Running")], lambda _: []) is None
 
 
 # Pods that are gone.

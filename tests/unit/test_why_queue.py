@@ -119,6 +119,13 @@ def test_the_place_is_by_priority_and_then_by_age() -> None:
     )
 
 
+def test_a_job_that_was_preempted_says_so() -> None:
+    evicted = "  - {type: Evicted, status: 'True', reason: Preempted, message: canary}\n"
+    found = told(waiting() + evicted)
+    assert found is not None
+    assert found[1] == ("it was admitted once, and stopped again: Preempted",)
+
+
 def test_many_that_are_before_it_are_counted() -> None:
     early = "2026-01-31T10:00:00Z"
     others = [waiting(f"w{each}", owner=f"o{each}", created=early) for each in range(5)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paddlespec.cluster.why.reason import Reason
-from paddlespec.quantity import as_duration
+from paddlespec.outcome import timed_out
 
 if TYPE_CHECKING:
     from paddlespec.cluster.why.evidence import Evidence
@@ -25,6 +25,4 @@ def passed(evidence: Evidence) -> Reason | None:
 
 def words(workload: Manifest) -> str:
     """How long it was allowed to take, as far as the Job says so."""
-    seconds = workload["spec"].get("activeDeadlineSeconds")
-    limit = f" of {as_duration(seconds)}" if seconds else ""
-    return f"its timeout{limit} has passed"
+    return timed_out(workload["spec"].get("activeDeadlineSeconds"))

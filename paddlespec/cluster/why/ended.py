@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from paddlespec import exit_code
 from paddlespec.cluster.why import eviction
 from paddlespec.cluster.why.reason import Reason
+from paddlespec.outcome import lost
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,11 +27,9 @@ def failed(evidence: Evidence) -> Reason | None:
     if pod is None:
         return None
     name, node = pod["metadata"]["name"], (pod.get("spec") or {}).get("nodeName")
-    which = f"a pserver was lost: {evidence.named(pod)}"
-    if evidence.role != "pservers":
-        which = f"a replica failed: {evidence.named(pod)}"
     where = f" on {node}" if node else ""
-    return Reason(f"{which}, {ending(pod)}", (f"Pod/{name}{where}",))
+    sentence = f"{lost(evidence.role)}: {evidence.named(pod)}, {ending(pod)}"
+    return Reason(sentence, (f"Pod/{name}{where}",))
 
 
 def first(pods: Iterable[Manifest]) -> Manifest | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from paddlespec.cluster.replicas import word
 from paddlespec.cluster.why.amounts import amount, numbers
 from paddlespec.cluster.why.reason import Reason
 
@@ -57,7 +58,7 @@ def queued(evidence: Evidence) -> Reason | None:
         return _checked(own)
     place = _place(own, listed)
     told = queue_trouble or _words(_refusal(own)) or "waits for its turn"
-    return Reason(f"{told} ({place} in queue {queue})", tuple(_ahead(own, listed)))
+    return Reason(f"{told} ({place} in queue {queue})", (*_before(own), *_ahead(own, listed)))
 
 
 def _is_owned(workload: Manifest, uid: str) -> bool:
@@ -126,6 +127,12 @@ def _checked(own: Manifest) -> Reason | None:
     checks = (own.get("status") or {}).get("admissionChecks") or ()
     waiting = [each["name"] for each in checks if each.get("state") != "Ready"]
     return Reason(f"has its quota, and waits for the check {waiting[0]}") if waiting else None
+
+
+def _before(own: Manifest) -> list[str]:
+    """That it ran already, and had to stop."""
+    evicted = word(_held(own).get("Evicted", {}).get("reason"))
+    return [f"it was admitted once, and stopped again: {evicted}"] if evicted else []
 
 
 def _place(own: Manifest, listed: list[Manifest]) -> str:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from paddlespec.cluster.why.reason import Reason
+from paddlespec.outcome import lost
 
 if TYPE_CHECKING:
     from paddlespec.cluster.why.evidence import Evidence
@@ -30,6 +31,6 @@ def away(evidence: Evidence) -> Reason | None:
             at = str(each.get("lastTimestamp") or each.get("eventTime") or "")
             own = pod.startswith(f"{name}-") and began <= at
             if own and beginning.match(str(each.get("message") or "")):
-                lost = "a pserver was lost" if evidence.role == "pservers" else "a replica failed"
-                return Reason(f"{lost}: {pod}, {words}", (f"Pod/{pod} {reason} at {at}",))
+                sentence = f"{lost(evidence.role)}: {pod}, {words}"
+                return Reason(sentence, (f"Pod/{pod} {reason} at {at}",))
     return None
