@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from paddlespec.cluster.replicas import word
-from paddlespec.cluster.why.amounts import amount, numbers
+from paddlespec.cluster.why.kueue_message import queue_words, words
 from paddlespec.cluster.why.reason import Reason
 
 if TYPE_CHECKING:
@@ -17,26 +16,6 @@ if TYPE_CHECKING:
 
 GROUP = "kueue.x-k8s.io"
 QUEUE_LABEL = f"{GROUP}/queue-name"
-_NAME = r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?"
-_RESOURCE = r"[A-Za-z0-9][\w./-]*"
-_UNUSED = re.compile(
-    rf"insufficient unused quota for (?P<resource>{_RESOURCE}) in flavor (?P<flavor>{_NAME}),"
-    r" (?P<more>[\d.]+[A-Za-z]{0,2}) more needed"
-)
-_MOST = re.compile(
-    rf"insufficient quota for (?P<resource>{_RESOURCE}) in flavor (?P<flavor>{_NAME}),"
-    r".{0,80}request \((?P<asked>[\d.]+[A-Za-z]{0,2})\) > maximum capacity"
-    r" \((?P<most>[\d.]+[A-Za-z]{0,2})\)"
-)
-_BORROW = re.compile(
-    rf"borrowing limit for (?P<resource>{_RESOURCE}) in flavor (?P<flavor>{_NAME}) exceeded"
-)
-_UNKNOWN = re.compile(rf"resource (?P<resource>{_RESOURCE}) unavailable in ClusterQueue")
-_TAINT = re.compile(rf"untolerated taint .{{0,200}}in flavor (?P<flavor>{_NAME})")
-_QUEUE = re.compile(
-    rf"(?P<kind>LocalQueue|ClusterQueue) (?P<name>{_NAME}) (?P<what>doesn't exist|is inactive)"
-)
-_SELECTOR = "namespace doesn't match ClusterQueue selector"
 
 
 def queued(evidence: Evidence) -> Reason | None:
@@ -57,7 +36,7 @@ def queued(evidence: Evidence) -> Reason | None:
     if "QuotaReserved" in _held(own):
         return _checked(own)
     place = _place(own, listed)
-    told = queue_trouble or _words(_refusal(own)) or "waits for its turn"
+    told = queue_trouble or words(_refusal(own)) or "waits for its turn"
     return Reason(f"{told} ({place} in queue {queue})", (*_before(own), *_ahead(own, listed)))
 
 
@@ -74,27 +53,6 @@ def _refusal(workload: Manifest) -> str:
     return str(_held(workload, "False").get("QuotaReserved", {}).get("message") or "")
 
 
-def _words(message: str) -> str | None:
-    """Kueue's message, as far as its form is known."""
-    if found := _UNUSED.search(message):
-        short = _amount(found["resource"], found["more"])
-        return f"its queue is short of {short} more (flavor {found['flavor']})"
-    if found := _MOST.search(message):
-        asked, most = (_amount(found["resource"], found[each]) for each in ("asked", "most"))
-        return f"asks for {asked}, and its queue never has more than {most}"
-    if found := _BORROW.search(message):
-        return f"its queue may borrow no more {found['resource']} (flavor {found['flavor']})"
-    if found := _UNKNOWN.search(message):
-        return f"its queue has no {found['resource']}"
-    if found := _TAINT.search(message):
-        return f"does not tolerate the taint of the flavor {found['flavor']}"
-    if found := _QUEUE.search(message):
-        return _queue_words(found["kind"], found["name"], found["what"])
-    if _SELECTOR in message:
-        return "its queue takes no jobs of this namespace"
-    return None
-
-
 def _trouble(evidence: Evidence, queue: str) -> str | None:
     """What is wrong with the queue itself."""
     queues = evidence.ask.find(GROUP, "LocalQueue")
@@ -109,17 +67,10 @@ def _trouble(evidence: Evidence, queue: str) -> str | None:
         return None
     cluster = (own.get("spec") or {}).get("clusterQueue")
     if inactive.get("reason") == "ClusterQueueDoesNotExist":
-        return _queue_words("ClusterQueue", cluster, "doesn't exist")
+        return queue_words("ClusterQueue", cluster, "doesn't exist")
     if inactive.get("reason") == "ClusterQueueIsInactive":
-        return _queue_words("ClusterQueue", cluster, "is inactive")
-    return _queue_words("LocalQueue", queue, "is inactive")
-
-
-def _queue_words(kind: str, name: object, what: str) -> str:
-    noun = "queue" if kind == "LocalQueue" else "cluster queue"
-    if what == "is inactive":
-        return f"the {noun} {name} is stopped or not complete"
-    return f"there is no {noun} {name}"
+        return queue_words("ClusterQueue", cluster, "is inactive")
+    return queue_words("LocalQueue", queue, "is inactive")
 
 
 def _checked(own: Manifest) -> Reason | None:
@@ -164,8 +115,3 @@ def _line(own: Manifest, listed: list[Manifest]) -> list[Manifest]:
             str(each["metadata"].get("creationTimestamp") or ""),
         ),
     )
-
-
-def _amount(resource: str, text: str) -> str:
-    number = numbers({resource: text})
-    return amount(resource, number[resource]) if number else f"{text} {resource}"

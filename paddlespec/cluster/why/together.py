@@ -19,6 +19,9 @@ def never_started(evidence: Evidence) -> Reason | None:
     """Trainers of a collective job of which some run and some do not."""
     if evidence.mode != "collective" or evidence.role != "trainers":
         return None
+    counts = evidence.workload.get("status") or {}
+    if counts.get("ready", 0) + counts.get("succeeded", 0) >= evidence.desired:
+        return None  # of those that ended the pods may be gone
     begun = {rank(each) for each in evidence.pods if _phase(each) != "Pending"}
     missing = [each for each in range(evidence.desired) if each not in begun]
     if not begun or not missing:
