@@ -19,9 +19,9 @@ _OF_OTHERS = re.compile(
 )
 _KNOWN = (
     # The launcher, which has no timeout of its own.
-    (r"Waiting peer (?:start|ready)\.\.\.", "the first waits for others to register"),
-    (r"master not ready", "it cannot reach the master of the rendezvous"),
-    (r"peer not ready", "the first waits for others to register"),
+    (r"Waiting peer (?:start|ready)\.\.\.|peer not ready", "not all have come to the rendezvous"),
+    (r"master not ready|put value failed", "the master of the rendezvous does not answer"),
+    (r"start master failed", "the master of the rendezvous cannot listen on its port"),
     # What is below it: the store and the backends of a collective.
     (r"TCPStore.{0,80}(?:timed? ?out|timeout)", "the store of the rendezvous was not reached"),
     (r"gloo::TimeoutException|Timed out waiting", "another replica did not answer in time"),

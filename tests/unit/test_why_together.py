@@ -63,7 +63,7 @@ def test_the_first_trainer_says_that_it_waits() -> None:
     ask = Recorded(logs=LAUNCHER)
     found = still_waiting(evidence(trainer(1), trainer(0), ask=ask))
     assert found == (
-        "all 2 trainers run, and the first waits for others to register",
+        "all 2 trainers run, and not all have come to the rendezvous",
         ("Pod/fit-trainer-0-x wrote this last: Waiting peer start...",),
     )
     assert ask.asked == ["log of fit-trainer-0-x paddle"]
@@ -101,7 +101,7 @@ def test_trainers_look_for_their_pservers(state: str, waits: bool) -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("LAUNCH WARNING master not ready", "it cannot reach the master of the rendezvous"),
+        ("LAUNCH WARNING master not ready", "the master of the rendezvous does not answer"),
         (
             "terminate called after throwing an instance of 'gloo::TimeoutException'",
             "another replica did not answer in time",

@@ -49,7 +49,7 @@ def still_waiting(evidence: Evidence) -> Reason | None:
     running = sorted((each for each in evidence.pods if _phase(each) == "Running"), key=_rank)
     if len(running) < evidence.desired:
         return None
-    lines = evidence.ask.last_lines(running[0], "paddle", _LINES)
+    lines = [each for each in evidence.ask.last_lines(running[0], "paddle", _LINES) if each.strip()]
     told = meaning(lines[-1:])
     if told is None:
         return None
