@@ -89,9 +89,9 @@ def _roles(
         if not hindered and len(pods) < wanted and not trainers["spec"].get("suspend"):
             hindered = _refused_pods(client, run, manifest, live)
         why = f" ({hindered[0]})" if hindered else ""
-        ended = sum(each.message == "ended" for each in looks)
-        over = f", {ended} ended" if ended else ""
-        told.append(f"{name} {ready - ended}/{wanted} running{over}{why}")
+        over = sum(each.message == "ended" for each in looks)
+        also = f", {over} ended" if over else ""
+        told.append(f"{name} {ready - over}/{wanted} running{also}{why}")
     if trainers["spec"].get("suspend"):
         return Progress(False, True, progress.message)
     if not here and not any("ended" in each for each in told):
