@@ -17,25 +17,29 @@ _OF_OTHERS = re.compile(
     r"gloo::|gloo/transport|Connection (?:reset|closed) by peer|Connection refused|Broken pipe"
     r"|peer (?:is )?(?:closed|gone|lost)|TimeoutException|\[E112\]"
 )
-_KNOWN = (
-    # The launcher, which has no timeout of its own.
+# The launcher, which has no timeout of its own.
+_WAITING = (
     (r"Waiting peer (?:start|ready)\.\.\.|peer not ready", "not all have come to the rendezvous"),
     (r"master not ready|put value failed", "the master of the rendezvous does not answer"),
     (r"start master failed", "the master of the rendezvous cannot listen on its port"),
-    # What is below it: the store and the backends of a collective.
-    (r"TCPStore.{0,80}(?:timed? ?out|timeout)", "the store of the rendezvous was not reached"),
-    (r"gloo::TimeoutException|Timed out waiting", "another replica did not answer in time"),
-    (r"Connection (?:reset|closed) by peer", "another replica has closed its connection"),
-    (r"\[E112\]|Connection refused", "another replica cannot be reached"),
 )
-_PATTERNS = [(re.compile(pattern), words) for pattern, words in _KNOWN]
+# What is below it: the store and the backends of a collective, and brpc of the pservers.
+_BROKEN = (
+    (r"TCPStore.{0,80}(?:timed? ?out|timeout)", "the store of the rendezvous was not reached"),
+    (r"gloo::TimeoutException", "another replica did not answer in time"),
+    (r"gloo/.{0,200}Connection (?:reset|closed) by peer", "another replica has gone"),
+    (r"\[E112\]", "a pserver cannot be reached"),
+)
+_PATTERNS = [(re.compile(each), words, True) for each, words in _WAITING]
+_PATTERNS += [(re.compile(each), words, False) for each, words in _BROKEN]
 
 
 class Meaning(NamedTuple):
-    """A known sentence, exactly as it was found, and what it tells."""
+    """A known sentence exactly as it was found, what it tells, and whether its writer waits."""
 
     quote: str
     words: str
+    waits: bool
 
 
 def speak_of_others(tail: bytes) -> bool:
@@ -46,7 +50,7 @@ def speak_of_others(tail: bytes) -> bool:
 def meaning(lines: Iterable[str]) -> Meaning | None:
     """The last known sentence among *lines*; of the line only that sentence is kept."""
     for line in reversed(list(lines)):
-        for pattern, words in _PATTERNS:
+        for pattern, words, waits in _PATTERNS:
             if found := pattern.search(line):
-                return Meaning(found[0], words)
+                return Meaning(found[0], words, waits)
     return None

@@ -193,7 +193,7 @@ def test_where_all_complain_of_others_the_first_is_told_with_what_it_means() -> 
     found = culprit(pods, read)
     assert found is not None
     assert found.pod is pods[0]
-    told = "it seems that another replica has closed its connection"
+    told = "it seems that another replica has gone"
     assert list(found.lines()) == [f"| {BROKEN[0]}", told]
     assert len(asked) == 3
 

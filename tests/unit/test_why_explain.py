@@ -44,6 +44,22 @@ def test_a_job_that_runs_in_part_says_who_waits_for_whom() -> None:
     assert shown == ("1 of 2 trainers have a pod",)
 
 
+def test_trainers_that_wait_for_pservers_are_told_with_what_keeps_these() -> None:
+    waiting = "initContainerStatuses: [{name: wait-for-pservers, state: {running: {}}}]"
+    servers = workload()
+    servers["metadata"] |= {"name": "fit-pserver", "uid": "servers"}
+    servers["metadata"]["labels"] = {"paddlespec.io/role": "pservers"}
+    job = workload()
+    ask = Recorded(event("servers", "FailedCreate", QUOTA))
+    parts = [pod(waiting), pod(waiting)]
+    found = gathered(("ads", "fit"), [job, servers], History(), parts)
+    job["spec"]["template"]["spec"]["containers"] = []
+    looked, shown = explained(state(found), found, ask)
+    assert looked.why == f"waits for the pservers: {SHORT}"
+    assert [each.why for each in looked.roles] == ["waits for the pservers", SHORT]
+    assert shown == ("0 of 2 pservers have a pod",)
+
+
 def test_a_pod_of_an_earlier_run_counts_for_nothing() -> None:
     earlier = pod("phase: Running")
     earlier["metadata"]["ownerReferences"][0]["uid"] = "another"

@@ -70,7 +70,13 @@ def test_the_first_trainer_says_that_it_waits() -> None:
 
 
 @pytest.mark.parametrize(
-    "logs", [f"{LAUNCHER}LAUNCH INFO Run Pod: canary\n", "epoch 1, loss 0.3\n", ""]
+    "logs",
+    [
+        f"{LAUNCHER}LAUNCH INFO Run Pod: canary\n",
+        "epoch 1, loss 0.3\n",
+        "what(): gloo::TimeoutException\n",
+        "",
+    ],
 )
 def test_who_has_gone_on_does_not_wait(logs: str) -> None:
     assert still_waiting(evidence(trainer(0), trainer(1), ask=Recorded(logs=logs))) is None
@@ -108,9 +114,9 @@ def test_trainers_look_for_their_pservers(state: str, waits: bool) -> None:
         ),
         (
             "[gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.0.0.1]:36001",
-            "another replica has closed its connection",
+            "another replica has gone",
         ),
-        ("Fail to wait EPOLLOUT [E112]Not connected", "another replica cannot be reached"),
+        ("Fail to wait EPOLLOUT [E112]Not connected", "a pserver cannot be reached"),
         ("TCPStore wait key timed out", "the store of the rendezvous was not reached"),
     ],
 )
@@ -123,6 +129,7 @@ def test_last_words_that_are_known(line: str, words: str) -> None:
 
 def test_other_last_words_mean_nothing() -> None:
     assert meaning(["ValueError: bad shape", "loss nan"]) is None
+    assert meaning(["requests: https://metrics.test: Connection refused"]) is None
 
 
 def test_a_victim_speaks_of_others() -> None:

@@ -8,6 +8,7 @@ from paddlespec.cluster import readiness
 from paddlespec.cluster.wanted import is_job, is_owner
 from paddlespec.cluster.why import rules
 from paddlespec.cluster.why.evidence import Evidence
+from paddlespec.cluster.why.together import behind
 from paddlespec.manifest import role
 from paddlespec.picture import Stage
 
@@ -58,7 +59,8 @@ def _hindered(job: JobState, found: Found, ask: Ask) -> Told:
     )
     job = job._replace(roles=roles)
     if job.stage is Stage.pending:
-        return _with(job, next(iter(reasons.values()), None))
+        first = next(iter(reasons.values()), None)
+        return _with(job, behind(first, reasons.get("pservers")) if first else None)
     trainers = looks.get("trainers")
     idle = rules.first(rules.IDLE, trainers) if trainers else None
     if idle is None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from paddlespec.manifest import Manifest
 
 _LINES = 5
+_WAITS = "waits for the pservers"
 
 
 def never_started(evidence: Evidence) -> Reason | None:
@@ -38,8 +39,15 @@ def waits_for_pservers(evidence: Evidence) -> Reason | None:
         for each in (pod.get("status") or {}).get("initContainerStatuses") or ():
             running = (each.get("state") or {}).get("running")
             if each.get("name") == "wait-for-pservers" and running is not None:
-                return Reason("waits for the pservers", (f"Pod/{pod['metadata']['name']}",))
+                return Reason(_WAITS, (f"Pod/{pod['metadata']['name']}",))
     return None
+
+
+def behind(reason: Reason, others: Reason | None) -> Reason:
+    """*reason*, or if that is to wait for the pservers, what keeps these."""
+    if reason.sentence != _WAITS or others is None:
+        return reason
+    return Reason(f"{_WAITS}: {others.sentence}", others.evidence)
 
 
 def still_waiting(evidence: Evidence) -> Reason | None:
@@ -51,7 +59,7 @@ def still_waiting(evidence: Evidence) -> Reason | None:
         return None
     lines = [each for each in evidence.ask.last_lines(running[0], "paddle", _LINES) if each.strip()]
     told = meaning(lines[-1:])
-    if told is None:
+    if told is None or not told.waits:
         return None
     shown = f"Pod/{running[0]['metadata']['name']} wrote this last: {told.quote}"
     return Reason(f"all {len(running)} trainers run, and {told.words}", (shown,))
