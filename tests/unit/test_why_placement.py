@@ -264,6 +264,10 @@ def test_a_pod_that_waits_for_nothing_special_is_not_explained() -> None:
             '0/3 nodes are available: persistentvolumeclaim "data" not found',
         ),
         ("0/2 nodes are available:\n2 Too many pods", "0/2 nodes are available: 2 Too many pods"),
+        (
+            "0/2 nodes are available: 2 Insufficient cpu. preemption: 1 Insufficient memory.",
+            "0/2 nodes are available: 2 Insufficient cpu",
+        ),
         ("0/4 nodes are available: canary sings", "0/4 nodes are available"),
         ("a plugin says canary", None),
         (None, None),
