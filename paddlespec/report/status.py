@@ -47,6 +47,7 @@ def data(found: Status, following: Sequence[str]) -> dict[str, Any]:
         "conditions": [_condition_data(each) for each in found.conditions],
         "events": [_event_data(each) for each in found.events],
         "failure": found.failure,
+        "evidence": list(found.evidence),
         "next": list(following),
     }
 
@@ -92,6 +93,7 @@ def _lines(found: Status, now: datetime) -> Iterator[str]:
     number = f"run {job.run}" if job.run is not None else "no run is recorded"
     yield _row("runs", f"{mode}{number}")
     yield _row("state", job.stage.value + (f": {job.why}" if job.why else ""))
+    yield from (_row("evidence", each) for each in found.evidence)
     if took := _times(found, now):
         yield _row("time", took)
     if job.queue:
