@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from paddlespec.history import as_data
 from paddlespec.picture import Doing, Stage
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from paddlespec.history import RunRecord
     from paddlespec.picture import Condition, Happening, RoleState, Status
+    from paddlespec.shapes import jobs as shapes
 
 _LABEL = 12
 _EVENTS = 8
@@ -38,7 +39,7 @@ def brief(found: Status) -> str:
     return ", ".join([told, *(f"{each.name} {_role(each)}" for each in job.roles)])
 
 
-def data(found: Status, following: Sequence[str]) -> dict[str, Any]:
+def data(found: Status, following: Sequence[str]) -> shapes.Status:
     """*found* as plain data."""
     return {
         **job_data(found.job),
@@ -169,7 +170,7 @@ def _event(event: Happening, now: datetime) -> str:
     return f"{when}{mark}{event.subject} {event.reason}{times}{text}"
 
 
-def _condition_data(condition: Condition) -> dict[str, Any]:
+def _condition_data(condition: Condition) -> shapes.Condition:
     return {
         "object": condition.subject,
         "type": condition.type,
@@ -178,7 +179,7 @@ def _condition_data(condition: Condition) -> dict[str, Any]:
     }
 
 
-def _event_data(event: Happening) -> dict[str, Any]:
+def _event_data(event: Happening) -> shapes.Event:
     return {
         "object": event.subject,
         "reason": event.reason,

@@ -168,6 +168,8 @@ class Event(Shape):
 class Status(Job):
     """What `status` shows: the job, and everything about it that fits on a screen."""
 
+    evidence: list[str]
+    """What shows the reason of its state, in lines for people."""
     record: Run | None
     """The run as it is recorded."""
     workers: list[Worker]
