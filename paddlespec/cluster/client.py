@@ -299,6 +299,13 @@ class Client:
         except urllib3.exceptions.HTTPError as error:
             raise unreachable(self.host, error) from None
 
+    def kubelet_summary(self, node: str) -> Manifest:
+        """What the kubelet of a node measures of its pods and their volumes."""
+        request = Request("get", "nodes/proxy", "Node", None, node)
+        return self._json(
+            request, "GET", f"/api/v1/nodes/{quote(node, safe='')}/proxy/stats/summary"
+        )
+
     def websocket(self, path: str, protocols: str, connect: Callable[..., Any]) -> Any:
         """A connection for streams both ways, as *connect* of the official client makes it."""
         headers = {"sec-websocket-protocol": protocols}

@@ -1,0 +1,165 @@
+"""Queues of Kueue and Volcano: what they have, and what of a job they would admit now."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from decimal import Decimal
+from typing import TYPE_CHECKING, NamedTuple
+
+from paddlespec.capacity.line import Line, asked, left
+from paddlespec.demand import demand
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from paddlespec.capacity.need import Group, Need
+    from paddlespec.demand import Amounts
+
+KUEUE, VOLCANO = "kueue", "volcano"
+ACTIVE, STOPPED = "active", "stopped"
+_ZERO = Decimal(0)
+
+
+class Share(NamedTuple):
+    """
+    How much of a resource a queue has, in a flavor of nodes.
+
+    `quota` is None where nothing bounds it, or nobody may look. `group`: the resources of a pod
+    that are in one group have to come from one flavor. `lent`: how much more may be borrowed in
+    the cohort, without an end if None.
+    """
+
+    resource: str
+    quota: Decimal | None
+    used: Decimal | None
+    flavor: str | None = None
+    group: int = 0
+    lent: Decimal | None = _ZERO
+
+    @property
+    def free(self) -> Decimal | None:
+        return left(self.quota, self.used)
+
+
+class Queue(NamedTuple):
+    """
+    A queue that jobs may name: how many workloads wait in it and run, and its shares.
+
+    `shares` is None where nobody may look; `namespace` is None for the queues of Volcano, which
+    all namespaces share.
+    """
+
+    scheduler: str
+    name: str
+    namespace: str | None = None
+    cluster_queue: str | None = None
+    state: str = ACTIVE
+    reason: str | None = None
+    weight: int | None = None
+    cohort: str | None = None
+    pending: int | None = None
+    running: int | None = None
+    reserving: int | None = None
+    shares: tuple[Share, ...] | None = ()
+
+
+def lines(queue: Queue) -> list[Line]:
+    """One line for each share."""
+    return [_line(queue, each) for each in queue.shares or ()]
+
+
+def wanted(queues: Sequence[Queue], need: Need, namespace: str) -> list[Line]:
+    """What *need* asks of the queues that it names, in *namespace*; nothing where it names none."""
+    found: list[Line] = []
+    groups: dict[tuple[str, str], list[Group]] = defaultdict(list)
+    for group in need.groups:
+        if group.queue is not None:
+            groups[KUEUE, group.queue].append(group)
+        elif need.queue is not None:
+            groups[VOLCANO, need.queue].append(group)
+    for (scheduler, name), own in groups.items():
+        queue = next(
+            (
+                each
+                for each in queues
+                if (each.scheduler, each.name) == (scheduler, name)
+                and each.namespace in (None, namespace)
+            ),
+            None,
+        )
+        found += _wanted(queue, own) if queue else [_absent(scheduler, name, namespace)]
+    return found
+
+
+def _absent(scheduler: str, name: str, namespace: str) -> Line:
+    told = f"there is no queue {name}"
+    return Line(scheduler, name, None, fits=False, reason=told, namespace=namespace)
+
+
+def _wanted(queue: Queue, groups: Sequence[Group]) -> Iterator[Line]:
+    if queue.state != ACTIVE:
+        told = f"it is {queue.state}" + (f": {queue.reason}" if queue.reason else "")
+        yield Line(queue.scheduler, queue.name, None, fits=False, reason=told)
+    if queue.shares is None:
+        told = f"unknown: you may not look at {queue.cluster_queue or queue.name}"
+        yield Line(queue.scheduler, queue.name, None, reason=told)
+        return
+    need, uncovered = _assigned(queue, queue.shares, groups)
+    for share in queue.shares:
+        yield _lendable(asked(_line(queue, share), need[share]), share, queue)
+    for name, amount in uncovered.items():
+        told = f"the queue has no {name}"
+        line = Line(queue.scheduler, queue.name, name, need=amount, short=amount, fits=False)
+        yield line._replace(reason=told, namespace=queue.namespace)
+
+
+def _lendable(line: Line, share: Share, queue: Queue) -> Line:
+    """What is short may still be borrowed of the cohort, whose other queues are not known here."""
+    if share.quota is None and line.need:
+        return line._replace(fits=True) if share.used is not None else line
+    if line.short and queue.cohort and (share.lent is None or line.short <= share.lent):
+        told = f"the rest would have to be borrowed in the cohort {queue.cohort}"
+        return line._replace(fits=None, reason=told)
+    return line
+
+
+def _assigned(
+    queue: Queue, shares: Sequence[Share], groups: Sequence[Group]
+) -> tuple[dict[Share, Decimal], Amounts]:
+    """
+    What each share would have to give, and what no share has.
+
+    As Kueue does, equal pods take all of their resources of a group from the first flavor that
+    has enough; where none has, the first one is short.
+    """
+    need: dict[Share, Decimal] = defaultdict(Decimal)
+    uncovered: dict[str, Decimal] = defaultdict(Decimal)
+    flavors: dict[int, dict[str | None, list[Share]]] = defaultdict(lambda: defaultdict(list))
+    for share in shares:
+        flavors[share.group][share.flavor].append(share)
+    for group in groups:
+        total = {name: each * group.replicas for name, each in demand(group.pod).items()}
+        total["pods"] = Decimal(group.replicas)
+        for own in flavors.values():
+            chosen = next((each for each in own.values() if _holds(each, total, need)), None)
+            for share in chosen or next(iter(own.values())):
+                need[share] += total.get(share.resource, _ZERO)
+        for name in total.keys() - {each.resource for each in shares} - {"pods"}:
+            if queue.scheduler == KUEUE and total[name]:
+                uncovered[name] += total[name]
+    return need, uncovered
+
+
+def _holds(shares: Sequence[Share], total: Amounts, need: dict[Share, Decimal]) -> bool:
+    return all(
+        share.free is None
+        or not total.get(share.resource)
+        or need[share] + total[share.resource] <= share.free
+        for share in shares
+    )
+
+
+def _line(queue: Queue, share: Share) -> Line:
+    name = f"{queue.name}/{share.flavor}" if share.flavor else queue.name
+    line = Line(queue.scheduler, name, share.resource, share.used, share.quota, share.free)
+    return line._replace(namespace=queue.namespace)
