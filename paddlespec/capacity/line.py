@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
+# The name of a line about all of a kind.
+EVERY = "*"
+
+
 class Line(NamedTuple):
     """
     What *name* allows of *resource*: `hard` in all, of which `used` is taken and `free` is left.

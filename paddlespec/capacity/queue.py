@@ -10,7 +10,7 @@ from paddlespec.capacity.line import Line, asked, left
 from paddlespec.demand import demand
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from paddlespec.capacity.need import Group, Need
     from paddlespec.demand import Amounts
@@ -117,7 +117,7 @@ def _lendable(line: Line, share: Share, queue: Queue) -> Line:
     """What is short may still be borrowed of the cohort, whose other queues are not known here."""
     if share.quota is None and line.need:
         return line._replace(fits=True) if share.used is not None else line
-    if line.short and queue.cohort and (share.lent is None or line.short <= share.lent):
+    if line.short and _may_borrow(queue, share, line.short):
         told = f"the rest would have to be borrowed in the cohort {queue.cohort}"
         return line._replace(fits=None, reason=told)
     return line
@@ -129,8 +129,7 @@ def _assigned(
     """
     What each share would have to give, and what no share has.
 
-    As Kueue does, equal pods take all of their resources of a group from the first flavor that
-    has enough; where none has, the first one is short.
+    As Kueue does, equal pods take all of their resources of a group from one flavor.
     """
     need: dict[Share, Decimal] = defaultdict(Decimal)
     uncovered: dict[str, Decimal] = defaultdict(Decimal)
@@ -141,8 +140,7 @@ def _assigned(
         total = {name: each * group.replicas for name, each in demand(group.pod).items()}
         total["pods"] = Decimal(group.replicas)
         for own in flavors.values():
-            chosen = next((each for each in own.values() if _holds(each, total, need)), None)
-            for share in chosen or next(iter(own.values())):
+            for share in _chosen(queue, list(own.values()), total, need):
                 need[share] += total.get(share.resource, _ZERO)
         for name in total.keys() - {each.resource for each in shares} - {"pods"}:
             if queue.scheduler == KUEUE and total[name]:
@@ -150,13 +148,28 @@ def _assigned(
     return need, uncovered
 
 
-def _holds(shares: Sequence[Share], total: Amounts, need: dict[Share, Decimal]) -> bool:
-    return all(
-        share.free is None
-        or not total.get(share.resource)
-        or need[share] + total[share.resource] <= share.free
-        for share in shares
-    )
+def _chosen(
+    queue: Queue, flavors: Sequence[list[Share]], total: Amounts, need: Mapping[Share, Decimal]
+) -> list[Share]:
+    """The first flavor that has enough, or else could borrow it, or else the first of all."""
+
+    def holds(shares: Sequence[Share], *, borrowing: bool) -> bool:
+        for share in shares:
+            asked_for = total.get(share.resource)
+            if share.free is None or not asked_for:
+                continue
+            short = need.get(share, _ZERO) + asked_for - share.free
+            if short > 0 and not (borrowing and _may_borrow(queue, share, short)):
+                return False
+        return True
+
+    enough = (each for each in flavors if holds(each, borrowing=False))
+    borrowed = (each for each in flavors if holds(each, borrowing=True))
+    return next(enough, None) or next(borrowed, None) or flavors[0]
+
+
+def _may_borrow(queue: Queue, share: Share, amount: Decimal) -> bool:
+    return bool(queue.cohort) and (share.lent is None or amount <= share.lent)
 
 
 def _line(queue: Queue, share: Share) -> Line:

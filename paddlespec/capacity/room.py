@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from paddlespec.capacity import limit as limits
 from paddlespec.capacity import queue, quota
-from paddlespec.capacity.line import Line, Unknown
+from paddlespec.capacity.line import EVERY, Line, Unknown
 from paddlespec.capacity.placement import placed
 
 if TYPE_CHECKING:
@@ -57,5 +57,5 @@ def wanted(room: Room, need: Need) -> list[Line]:
     if room.nodes is not None:
         found += placed(admitted.groups, room.nodes)
     return found + [
-        Line(each.what, "*", None, reason=f"unknown: {each.reason}") for each in room.unknown
+        Line(each.what, EVERY, None, reason=f"unknown: {each.reason}") for each in room.unknown
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paddlespec.capacity.line import verdict
+from paddlespec.capacity.line import EVERY, verdict
 from paddlespec.quantity import as_short
 from paddlespec.report.capacity import FITS
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from paddlespec.capacity.room import Feasible
     from paddlespec.report.layout import Page
 
-_HEADS = ("of", "resource", "needs", "free", "short", "fits", "")
+_HEADS = ("", "needs", "free", "short", "fits")
 _VERDICTS = {
     True: "the job fits at this moment",
     False: "the job does not fit at this moment",
@@ -30,21 +30,23 @@ def feasibility(page: Page, found: Feasible) -> None:
         page.line(found.trouble, "yellow")
         return
     page.heading("Feasibility", _VERDICTS[verdict(found.lines)])
-    shown = [_row(each) for each in found.lines if each.need or not each.fits]
-    page.table(_HEADS, shown, frozenset(_HEADS[2:5]))
+    shown = [each for each in found.lines if each.need or not each.fits]
+    page.table(_HEADS, [_row(each) for each in shown], frozenset(_HEADS[1:4]))
+    for each in shown:
+        if each.reason and not each.fits:
+            page.line(f"{_label(each)}: {each.reason}")
     if found.note:
         page.line(found.note)
 
 
 def _row(line: Line) -> list[str]:
-    resource = line.resource or ""
-    return [
-        f"{line.kind} {line.name}" if line.name != "*" else line.kind,
-        resource,
-        *(_amount(resource, each) for each in (line.need, line.free, line.short)),
-        FITS[line.fits],
-        line.reason or "" if not line.fits else "",
-    ]
+    amounts = (_amount(line.resource or "", each) for each in (line.need, line.free, line.short))
+    return [_label(line), *amounts, FITS[line.fits]]
+
+
+def _label(line: Line) -> str:
+    name = f" {line.name}" if line.name != EVERY else ""
+    return f"{line.kind}{name}{f', {line.resource}' if line.resource else ''}"
 
 
 def _amount(resource: str, number: Decimal | None) -> str:
