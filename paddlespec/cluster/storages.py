@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from paddlespec.backend import OperationFailed
 from paddlespec.capacity.line import Unknown
 from paddlespec.capacity.storage import Claim, StorageClass
+from paddlespec.cluster.refusal import Refused
 from paddlespec.cluster.terrain import allowed
 from paddlespec.demand import amounts
 from paddlespec.quantity import quantity
@@ -100,9 +101,10 @@ def _used(client: Client, nodes: list[str]) -> dict[tuple[str, str], Decimal]:
     for node in nodes:
         try:
             summary = client.kubelet_summary(node)
-        except OperationFailed:
-            # Usage is an extra: whoever may not ask one kubelet may ask none.
-            break
+        except Refused as error:
+            if error.refusal.status == 403:
+                return {}
+            continue
         for pod in summary.get("pods") or ():
             for volume in pod.get("volume") or ():
                 claim = volume.get("pvcRef") or {}

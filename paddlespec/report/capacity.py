@@ -34,7 +34,7 @@ def lines(
         if is_asked:
             row += [_cell(each.resource, amount) for amount in (each.need, each.short)]
             row += [FITS[each.fits]]
-        rows.append([*row, each.reason or ""])
+        rows.append([*row, "" if each.fits else each.reason or ""])
     return table(heads, rows, wide=wide, width=width)
 
 
