@@ -97,20 +97,20 @@ def _absent(scheduler: str, name: str, namespace: str) -> Line:
 
 
 def _wanted(queue: Queue, groups: Sequence[Group]) -> Iterator[Line]:
+    whole = Line(queue.scheduler, queue.name, None, namespace=queue.namespace)
     if queue.state != ACTIVE:
         told = f"it is {queue.state}" + (f": {queue.reason}" if queue.reason else "")
-        yield Line(queue.scheduler, queue.name, None, fits=False, reason=told)
+        yield whole._replace(fits=False, reason=told)
     if queue.shares is None:
         told = f"unknown: you may not look at {queue.cluster_queue or queue.name}"
-        yield Line(queue.scheduler, queue.name, None, reason=told)
+        yield whole._replace(reason=told)
         return
     need, uncovered = _assigned(queue, queue.shares, groups)
     for share in queue.shares:
         yield _lendable(asked(_line(queue, share), need[share]), share, queue)
     for name, amount in uncovered.items():
-        told = f"the queue has no {name}"
-        line = Line(queue.scheduler, queue.name, name, need=amount, short=amount, fits=False)
-        yield line._replace(reason=told, namespace=queue.namespace)
+        line = whole._replace(resource=name, need=amount, short=amount, fits=False)
+        yield line._replace(reason=f"the queue has no {name}")
 
 
 def _lendable(line: Line, share: Share, queue: Queue) -> Line:

@@ -178,8 +178,8 @@ def render(
     _one_of(output, ("yaml", "json", "spec"), "-o")
     if check and not out:
         raise Stop(Exit.usage, "--check needs --out DIR")
-    if feasibility and not preview:
-        raise Stop(Exit.usage, "--feasibility needs --preview")
+    if feasibility and (show_origin or not preview):
+        raise Stop(Exit.usage, "--feasibility needs --preview, and no --show-origin")
     if out == "":
         raise Stop(Exit.usage, "--out names no folder")
     chosen = choices(overlay, profile, update, target, datacenter)

@@ -42,7 +42,8 @@ def room(
     answers = dict(zip(looks, client.each(allowed, looks.values())))
     refused = {key: each for key, each in answers.items() if isinstance(each, OperationFailed)}
     seen: dict[str, Any] = {key: () if key in refused else each for key, each in answers.items()}
-    unknown = [Unknown(key, each.message) for key, each in refused.items()]
+    # Whether a job holds something already bounds nothing.
+    unknown = [Unknown(key, each.message) for key, each in refused.items() if key != "pods"]
     queued = seen["queues"]
     return Room(
         namespace,

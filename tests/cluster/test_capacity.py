@@ -219,6 +219,8 @@ def test_what_does_not_fit_is_short_by_how_much(user: User) -> None:
         ("get", "resources", "--all-datacenters", "--context", "test"),
         ("get", "resources", "--all-datacenters"),
         ("render", "fit.yaml", "--feasibility"),
+        ("render", "fit.yaml", "--feasibility", "--preview", "--show-origin"),
+        ("render", "fit.yaml", "--feasibility", "--preview", "--target", "local"),
     ],
     ids=" ".join,
 )
@@ -576,6 +578,22 @@ def test_nothing_that_bounds_is_told_too(user: User) -> None:
     assert done.stderr == (
         f"nothing bounds namespace {user.namespace}: no quota, no limit range, no queue\n"
     )
+
+
+def test_a_quota_can_be_watched(user: User) -> None:
+    bounded(user)
+    process = user.start("get", "quota", "-w")
+    assert process.stdout is not None
+    try:
+        assert process.stdout.readline().startswith("KIND")
+        live = user.get("resourcequotas", "team")
+        live["spec"]["hard"]["pods"] = "77"
+        user.plane.request("PUT", f"{user.path('resourcequotas')}/team", live)
+        words = next(each.split() for each in process.stdout if "77" in each)
+    finally:
+        process.kill()
+        process.communicate()
+    assert words[:5] == ["quota", "team", "pods", "0", "77"]
 
 
 def test_the_machine_itself_can_be_asked(user: User) -> None:
