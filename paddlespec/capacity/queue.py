@@ -10,12 +10,13 @@ from paddlespec.capacity.line import Line, asked, left
 from paddlespec.demand import demand
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from paddlespec.capacity.need import Group, Need
     from paddlespec.demand import Amounts
 
 KUEUE, VOLCANO = "kueue", "volcano"
+CLUSTER_QUEUES = "cluster queues"
 ACTIVE, STOPPED = "active", "stopped"
 _ZERO = Decimal(0)
 
@@ -68,8 +69,14 @@ def lines(queue: Queue) -> list[Line]:
     return [_line(queue, each) for each in queue.shares or ()]
 
 
-def wanted(queues: Sequence[Queue], need: Need, namespace: str) -> list[Line]:
-    """What *need* asks of the queues that it names, in *namespace*; nothing where it names none."""
+def wanted(
+    queues: Sequence[Queue], need: Need, namespace: str, hidden: Collection[str] = ()
+) -> list[Line]:
+    """
+    What *need* asks of the queues that it names, in *namespace*; nothing where it names none.
+
+    Of a scheduler that is *hidden* one may not list the queues.
+    """
     found: list[Line] = []
     groups: dict[tuple[str, str], list[Group]] = defaultdict(list)
     for group in need.groups:
@@ -87,13 +94,15 @@ def wanted(queues: Sequence[Queue], need: Need, namespace: str) -> list[Line]:
             ),
             None,
         )
-        found += _wanted(queue, own) if queue else [_absent(scheduler, name, namespace)]
+        found += _wanted(queue, own) if queue else [_absent(scheduler, name, namespace, hidden)]
     return found
 
 
-def _absent(scheduler: str, name: str, namespace: str) -> Line:
-    told = f"there is no queue {name}"
-    return Line(scheduler, name, None, fits=False, reason=told, namespace=namespace)
+def _absent(scheduler: str, name: str, namespace: str, hidden: Collection[str]) -> Line:
+    line = Line(scheduler, name, None, namespace=namespace)
+    if scheduler in hidden:
+        return line._replace(reason="unknown: you may not list queues")
+    return line._replace(fits=False, reason=f"there is no queue {name}")
 
 
 def _wanted(queue: Queue, groups: Sequence[Group]) -> Iterator[Line]:

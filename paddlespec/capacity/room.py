@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from paddlespec.capacity.queue import Queue
     from paddlespec.capacity.quota import Quota
 
+_OF_QUEUES = (queue.KUEUE, queue.VOLCANO, queue.CLUSTER_QUEUES)
+
 
 class Room(NamedTuple):
     """What there is; `held` counts the pods that the job has already, `nodes` may be left out."""
@@ -53,9 +55,10 @@ def wanted(room: Room, need: Need) -> list[Line]:
     )
     found = [line for each in room.quotas for line in quota.wanted(each, admitted)]
     found += [limits.wanted(each, admitted) for each in room.limits]
-    found += queue.wanted(room.queues, admitted, room.namespace)
+    hidden = {each.what for each in room.unknown}
+    found += queue.wanted(room.queues, admitted, room.namespace, hidden)
     if room.nodes is not None:
         found += placed(admitted.groups, room.nodes)
-    return found + [
-        Line(each.what, EVERY, None, reason=f"unknown: {each.reason}") for each in room.unknown
-    ]
+    # What is not known of queues is told of those alone that the job names.
+    told = [each for each in room.unknown if each.what not in _OF_QUEUES]
+    return found + [Line(each.what, EVERY, None, reason=f"unknown: {each.reason}") for each in told]

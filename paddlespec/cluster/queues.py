@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddlespec.backend import OperationFailed
 from paddlespec.capacity.line import Unknown
-from paddlespec.capacity.queue import ACTIVE, KUEUE, STOPPED, VOLCANO, Queue, Share
+from paddlespec.capacity.queue import ACTIVE, CLUSTER_QUEUES, KUEUE, STOPPED, VOLCANO, Queue, Share
 from paddlespec.cluster.terrain import EXTENSIONS, allowed, version
 from paddlespec.demand import amounts
 from paddlespec.quantity import quantity
@@ -46,8 +46,8 @@ def queues(client: Client, namespace: str) -> Queues:
         lambda each: allowed(lambda: client.find(*each)) if each[0] else [], wanted
     )
     unknown = tuple(
-        Unknown("queues", each.message)
-        for each in (local, cluster, shared)
+        Unknown(what, each.message)
+        for what, each in ((KUEUE, local), (CLUSTER_QUEUES, cluster), (VOLCANO, shared))
         if isinstance(each, OperationFailed)
     )
     found = [*_of_kueue(local, cluster), *map(_of_volcano, _listed(shared))]

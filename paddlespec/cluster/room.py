@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from paddlespec.backend import OperationFailed
 from paddlespec.capacity.line import Unknown
+from paddlespec.capacity.queue import KUEUE, VOLCANO
 from paddlespec.capacity.room import Room
 from paddlespec.cluster.nodes import nodes
 from paddlespec.cluster.queues import queues
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
     from paddlespec.cluster.client import Client
 
+# What of it bounds a job, where that is not the thing itself; what it holds already does not.
+_BOUNDS = {"queues": (KUEUE, VOLCANO), "pods": ()}
 _UNDER_WAY = "status.phase!=Succeeded,status.phase!=Failed"
 
 
@@ -42,8 +45,11 @@ def room(
     answers = dict(zip(looks, client.each(allowed, looks.values())))
     refused = {key: each for key, each in answers.items() if isinstance(each, OperationFailed)}
     seen: dict[str, Any] = {key: () if key in refused else each for key, each in answers.items()}
-    # Whether a job holds something already bounds nothing.
-    unknown = [Unknown(key, each.message) for key, each in refused.items() if key != "pods"]
+    unknown = [
+        Unknown(what, each.message)
+        for key, each in refused.items()
+        for what in _BOUNDS.get(key, (key,))
+    ]
     queued = seen["queues"]
     return Room(
         namespace,

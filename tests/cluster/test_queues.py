@@ -147,6 +147,12 @@ def test_a_local_queue_shows_what_its_cluster_queue_has(user: User, night: str) 
         {"flavor": "reserved", "resource": "cpu", "quota": "10", "used": "6", "free": "4"},
     ]
     assert user.run("get", "queues", "-o", "name").stdout.startswith("kueue/night\n")
+    held = json.loads(user.run("get", "resources", "-o", "json").stdout)["resources"]
+    assert [
+        [each["name"], each["allocatable"], each["used"], each["free"]]
+        for each in held
+        if each["kind"] == "queue" and each["resource"] == "cpu"
+    ] == [["night/spot", "3", "1.5", "1.5"], ["night/reserved", "10", "6", "4"]]
     table = user.run("get", "queues", "-A").stdout.splitlines()
     assert table[0].split()[:4] == ["NAMESPACE", "NAME", "SCHEDULER", "STATE"]
     assert any(each.split()[:2] == [user.namespace, night] for each in table)
@@ -219,6 +225,13 @@ def test_who_may_not_read_cluster_queues_is_told_so(user: User, night: str) -> N
     found = asked(alice, night, "kueue", code=0)
     assert found["fits"] is None
     assert by_name(found)[night, None]["fits"] is None
+
+
+def test_a_queue_that_nobody_may_list_is_not_said_to_be_absent(user: User, night: str) -> None:
+    kubeconfig = user.plane.kubeconfig_for("nobody", user.namespace)
+    found = asked(user._replace(kubeconfig=kubeconfig), night, "kueue", code=0)
+    assert found["fits"] is None
+    assert by_name(found)[night, None]["reason"] == "unknown: you may not list queues"
 
 
 def test_a_namespace_without_queues_says_which_scheduler_there_is(user: User) -> None:

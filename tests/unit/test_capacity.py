@@ -12,12 +12,13 @@ from paddlespec.capacity import quota
 from paddlespec.capacity.holding import is_device, of_nodes
 from paddlespec.capacity.limit import Limit, defaulted
 from paddlespec.capacity.limit import wanted as within
-from paddlespec.capacity.line import Line, asked, verdict
+from paddlespec.capacity.line import Line, Unknown, asked, verdict
 from paddlespec.capacity.need import Group, Need, need
 from paddlespec.capacity.placement import Node, placed
 from paddlespec.capacity.queue import STOPPED, Queue, Share
 from paddlespec.capacity.queue import wanted as admitted
 from paddlespec.capacity.quota import Quota, Scope
+from paddlespec.capacity.room import Room, wanted
 from paddlespec.capacity.storage import Claim
 from paddlespec.cluster.queues import _of_kueue
 from paddlespec.quantity import as_amount, as_short, quantity
@@ -228,6 +229,18 @@ def test_a_queue_of_another_namespace_is_not_there() -> None:
     assert line.fits is False
     stopped = QUEUE._replace(state=STOPPED, reason="held")
     assert lines_of(stopped, 1)["night"].reason == "it is stopped: held"
+
+
+def test_what_is_not_known_of_queues_is_nothing_to_a_job_without_one() -> None:
+    own = group("{limits: {cpu: 1}}")
+    hidden = Room(
+        "ns", unknown=(Unknown("kueue", "you may not"), Unknown("volcano", "you may not"))
+    )
+    assert verdict(wanted(hidden, Need((own,), ()))) is True
+    (line,) = wanted(hidden, Need((own._replace(queue="night"),), ()))
+    assert (line.fits, line.name) == (None, "night")
+    (line,) = wanted(Room("ns", unknown=(Unknown("quota", "you may not"),)), Need((own,), ()))
+    assert (line.fits, line.reason) == (None, "unknown: you may not")
 
 
 def test_the_older_version_of_kueue_calls_a_cohort_otherwise() -> None:
