@@ -112,10 +112,15 @@ def create(user: User, kind: str, manifest: dict[str, Any]) -> None:
     user.plane.request("POST", user.path(kind), manifest)
 
 
-def bounded(user: User, quota: dict[str, Any] = QUOTA) -> None:
-    """A quota, counted for the first time."""
-    create(user, "resourcequotas", quota)
-    user.plane.eventually(lambda: "used" in user.get("resourcequotas", "team")["status"])
+def bounded(user: User) -> None:
+    """A quota, counted for the first time: the cluster itself puts a ConfigMap there."""
+    create(user, "resourcequotas", QUOTA)
+
+    def counted() -> bool:
+        used = user.get("resourcequotas", "team")["status"].get("used", {})
+        return bool(used.get("configmaps") == "1")
+
+    user.plane.eventually(counted)
 
 
 def json_of(user: User, *arguments: str, code: int = 0) -> Any:
