@@ -9,22 +9,32 @@ from typing import TYPE_CHECKING, Any
 from paddlespec.quantity import quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     Amounts = Mapping[str, Decimal]
 
 
 def demand(spec: Mapping[str, Any]) -> dict[str, Decimal]:
-    """
-    What the scheduler counts for a pod.
+    """What the scheduler counts for a pod."""
+    return _of_pod(spec, _requests)
 
+
+def limits(spec: Mapping[str, Any]) -> dict[str, Decimal]:
+    """What a pod may take at most, of the resources for which it says so."""
+    return _of_pod(spec, _limits)
+
+
+def _of_pod(
+    spec: Mapping[str, Any], count: Callable[[Mapping[str, Any]], dict[str, Decimal]]
+) -> dict[str, Decimal]:
+    """
     Its containers and sidecars together, or its hungriest init container with the sidecars that
     run by then; see "Pod overhead" and "Sidecar containers" in the Kubernetes documentation.
     """
     beside: dict[str, Decimal] = defaultdict(Decimal)
     most: dict[str, Decimal] = {}
     for each in spec.get("initContainers") or ():
-        own = _requests(each)
+        own = count(each)
         if each.get("restartPolicy") == "Always":
             _add(beside, own)
             own = {}
@@ -33,7 +43,7 @@ def demand(spec: Mapping[str, Any]) -> dict[str, Decimal]:
             most[name] = max(most.get(name, Decimal(0)), needed)
     total: dict[str, Decimal] = defaultdict(Decimal, beside)
     for each in spec.get("containers") or ():
-        _add(total, _requests(each))
+        _add(total, count(each))
     for name, amount in most.items():
         total[name] = max(total[name], amount)
     _add(total, amounts(spec.get("overhead")))
@@ -44,6 +54,10 @@ def _requests(container: Mapping[str, Any]) -> dict[str, Decimal]:
     resources = container.get("resources") or {}
     # A limit alone is a request as well.
     return amounts({**(resources.get("limits") or {}), **(resources.get("requests") or {})})
+
+
+def _limits(container: Mapping[str, Any]) -> dict[str, Decimal]:
+    return amounts((container.get("resources") or {}).get("limits"))
 
 
 def amounts(listed: Mapping[str, Any] | None) -> dict[str, Decimal]:

@@ -8,6 +8,8 @@ from decimal import Decimal
 _SUFFIXES = {
     "": Decimal(1),
     "m": Decimal("0.001"),
+    "u": Decimal("0.000001"),
+    "n": Decimal("0.000000001"),
     **{
         suffix: Decimal(1000) ** power
         for power, suffix in enumerate(("k", "M", "G", "T", "P", "E"), 1)
@@ -19,6 +21,10 @@ _SUFFIXES = {
 }
 _QUANTITY = re.compile(r"([0-9.]+(?:[eE][-+]?[0-9]+)?)([A-Za-z]*)\Z")
 _DURATION = re.compile(r"([0-9]+)([dhms])")
+# The last word of `requests.memory`, of `gold.storageclass.storage.k8s.io/requests.storage`.
+_OF_BYTES = re.compile(r"(?:.*[./])?(?:memory|storage|ephemeral-storage|hugepages-\w+)\Z")
+_UNITS = ("Ti", "Gi", "Mi", "Ki", "")
+_SHORT = 6
 _SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
 
 
@@ -48,7 +54,7 @@ def as_duration(length: float) -> str:
 
 def as_bytes(number: Decimal) -> str:
     """A count of bytes in the largest binary unit that holds it exactly."""
-    for suffix in ("Ti", "Gi", "Mi", "Ki"):
+    for suffix in _UNITS[:-1]:
         scaled = number / _SUFFIXES[suffix]
         if scaled >= 1 and scaled == scaled.to_integral_value():
             return f"{int(scaled)}{suffix}"
@@ -58,6 +64,22 @@ def as_bytes(number: Decimal) -> str:
 def as_count(number: Decimal) -> str:
     """A count without needless zeros: `2`, `0.5`."""
     return f"{number.normalize():f}"
+
+
+def as_amount(resource: str, number: Decimal) -> str:
+    """*number* of a resource as people write it: bytes in units, the rest as a count."""
+    return as_bytes(number) if _OF_BYTES.match(resource) else as_count(number)
+
+
+def as_short(resource: str, number: Decimal) -> str:
+    """*number* in few digits: what is exact where that is short, else one digit after the point."""
+    exact = as_amount(resource, number)
+    if len(exact) <= _SHORT:
+        return exact
+    if not _OF_BYTES.match(resource):
+        return as_count(number.quantize(Decimal("0.01")))
+    suffix = next(each for each in _UNITS if number >= _SUFFIXES[each])
+    return f"{as_count((number / _SUFFIXES[suffix]).quantize(Decimal('0.1')))}{suffix}"
 
 
 def as_written(amount: str | float) -> str:

@@ -149,6 +149,10 @@ def render(
     preview: Annotated[
         bool, typer.Option("--preview", help="For people: what runs, totals, environment.")
     ] = False,
+    feasibility: Annotated[
+        bool,
+        typer.Option("--feasibility", help="With --preview: ask the cluster whether it fits now."),
+    ] = False,
     show_origin: Annotated[
         bool, typer.Option("--show-origin", help="Name the layer and line behind each value.")
     ] = False,
@@ -157,13 +161,14 @@ def render(
     quiet: options.Quiet = False,
 ) -> int:
     """
-    Write the Kubernetes manifests of specs; contacts no cluster.
+    Write the Kubernetes manifests of specs; contacts no cluster but with --feasibility.
 
     The same files and flags give the same bytes on every machine.
 
     \b
     paddlespec render paddlejob.yaml
     paddlespec render paddlejob.yaml --preview -u trainers.replicas=8
+    paddlespec render paddlejob.yaml --preview --datacenter dc1 --feasibility
     paddlespec render jobs/ --out manifests/ --check
     paddlespec render paddlejob.yaml -o spec --overlay prod.yaml
     """
@@ -173,6 +178,8 @@ def render(
     _one_of(output, ("yaml", "json", "spec"), "-o")
     if check and not out:
         raise Stop(Exit.usage, "--check needs --out DIR")
+    if feasibility and (show_origin or not preview):
+        raise Stop(Exit.usage, "--feasibility needs --preview, and no --show-origin")
     if out == "":
         raise Stop(Exit.usage, "--out names no folder")
     chosen = choices(overlay, profile, update, target, datacenter)
@@ -182,7 +189,9 @@ def render(
 
         if show_origin:
             return shown.show_origin(wanted, chosen, no_color=no_color)
-        return shown.preview(wanted, chosen, templates=templates, no_color=no_color)
+        return shown.preview(
+            wanted, chosen, templates=templates, no_color=no_color, feasibility=feasibility
+        )
     if out is not None:
         return spec.render_to_folder(
             wanted,

@@ -71,7 +71,7 @@ def jobs(
             return found, [failed(word, error) for word, error in failures]
 
         if watch:
-            _follow(
+            watch_list(
                 lambda: look()[0],
                 lambda each: (each.namespace, each.name),
                 lambda found: _forms(found, spaces=everywhere),
@@ -112,7 +112,7 @@ def workers(
         job = seen.the_job(name, target, datacenter, namespace)
         engine = engines.meant(job)
         if watch:
-            _follow(
+            watch_list(
                 lambda: list(engine.glance(job.name).workers),
                 lambda each: (each.name,),
                 lambda found: _worker_forms(job.name, found),
@@ -166,7 +166,7 @@ def _worker_forms(job: str, found: list[Worker]) -> tuple[Any, Any, Any]:
     )
 
 
-def _follow(
+def watch_list(
     look: Callable[[], list[Any]],
     key: Callable[[Any], tuple[str, ...]],
     forms: Callable[[list[Any]], tuple[Any, Any, Any]],

@@ -138,6 +138,13 @@ class Client(Transport):
         request, path = _about_log(namespace, pod)
         return self.stream(request, path, query, lasting=query.get("follow") == "true")
 
+    def kubelet_summary(self, node: str) -> Manifest:
+        """What the kubelet of a node measures of its pods and their volumes."""
+        request = Request("get", "nodes/proxy", "Node", None, node)
+        return self.json(
+            request, "GET", f"/api/v1/nodes/{quote(node, safe='')}/proxy/stats/summary"
+        )
+
     def serves(self, api_version: str, kind: str) -> bool:
         """Whether the cluster knows a kind that is not Kubernetes' own."""
         return self._discovery.served(api_version, kind) is not None

@@ -4,44 +4,24 @@ from __future__ import annotations
 
 from collections import defaultdict
 from decimal import Decimal
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from paddlespec.backend import OperationFailed
+from paddlespec.capacity.placement import Node
+from paddlespec.cluster.terrain import allowed
 from paddlespec.demand import amounts, demand
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from paddlespec.cluster.client import Client
     from paddlespec.demand import Amounts
     from paddlespec.manifest import Manifest
 
+__all__ = ["Node", "counted", "nodes", "seen"]
+
 # What pods that are over held is free again.
 _UNDER_WAY = "status.phase!=Succeeded,status.phase!=Failed"
-
-
-class Node(NamedTuple):
-    """
-    A node and what pods ask of it: cores, bytes, devices, pods, by the name of the resource.
-
-    `allocatable` is what the node leaves to pods, `used` the sum of their requests.
-    """
-
-    name: str
-    ready: bool
-    schedulable: bool
-    labels: Mapping[str, str]
-    taints: tuple[Mapping[str, str], ...]
-    capacity: Amounts
-    allocatable: Amounts
-    used: Amounts
-
-    @property
-    def free(self) -> Amounts:
-        """What another pod could ask for; never below zero."""
-        return {
-            name: max(Decimal(0), amount - self.used.get(name, Decimal(0)))
-            for name, amount in self.allocatable.items()
-        }
 
 
 def nodes(client: Client) -> list[Node]:
@@ -50,10 +30,23 @@ def nodes(client: Client) -> list[Node]:
 
     Raises `Refused`: both lists are outside of any namespace, which many may not read.
     """
+    found, refusal = seen(client)
+    if refusal is not None:
+        raise refusal
+    return found
+
+
+def seen(client: Client) -> tuple[list[Node], OperationFailed | None]:
+    """The nodes as far as one may look; why it is not known what pods ask of them."""
     listed, pods = client.each(
-        lambda each: client.find("v1", *each), (("Node", "", "", ""), ("Pod", "", "", _UNDER_WAY))
+        lambda each: allowed(lambda: client.find("v1", *each)),
+        (("Node", "", "", ""), ("Pod", "", "", _UNDER_WAY)),
     )
-    return counted(listed, pods)
+    if isinstance(listed, OperationFailed):
+        raise listed
+    if isinstance(pods, OperationFailed):
+        return counted(listed, ()), pods
+    return counted(listed, pods), None
 
 
 def counted(listed: Iterable[Manifest], pods: Iterable[Manifest]) -> list[Node]:

@@ -21,7 +21,7 @@ _QUOTA = re.compile(rf'\S+ "[^"]*" is forbidden: exceeded quota: {_NAME}(?=,|$)'
 _QUOTA_KEYS = re.compile(r"(requested|used|limited): ([\w./-]+=[\w.]+(?:,[\w./-]+=[\w.]+)*)")
 _WEBHOOK = re.compile(rf'admission webhook "{_NAME}" denied the request')
 _POD_SECURITY = re.compile(r'\S+ "[^"]*" is forbidden: violates PodSecurity "(\w+:[\w.]+)"')
-_RIGHT = re.compile(r'.* cannot (\w+) resource "([\w/]+)" in API group "[\w.]*"')
+_RIGHT = re.compile(r'.* cannot (\w+) resource "([\w/]+)" in API group "[\w.-]*"')
 _MANAGER = re.compile(r'conflict with "([\w./ -]+)"')
 # `.spec.template.spec.containers[name="paddle"].env: duplicate entries for key [name="A"]`
 _TYPED_FAULT = re.compile(
@@ -159,9 +159,11 @@ def _forbidden(found: Refusal, said: str, causes: list[dict[str, Any]]) -> Refus
     if any(each.get("reason") == "NamespaceTerminating" for each in causes):
         return found._replace(message=f"namespace {request.namespace} is being deleted")
     if right := _RIGHT.match(said):
+        told = f"you may not {right[1]} {right[2]}{request.place}"
+        if not request.namespace:
+            return found._replace(message=told, hint="ask for the right")
         return found._replace(
-            message=f"you may not {right[1]} {right[2]}{request.place}, or there is no such "
-            "namespace",
+            message=f"{told}, or there is no such namespace",
             hint="ask for the right, or choose another namespace with -n",
         )
     return found._replace(message=f"a rule of the cluster forbids {request}{request.place}")

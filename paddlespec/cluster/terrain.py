@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from paddlespec.capacity.holding import is_device
 from paddlespec.cluster.refusal import Refused
 
 if TYPE_CHECKING:
@@ -23,23 +24,25 @@ EXTENSIONS = {
 
 def installed(client: Client) -> dict[str, str | None]:
     """The version of each extension that the cluster serves; nothing where it is not there."""
+    return dict(
+        zip(EXTENSIONS, client.each(lambda extension: version(client, extension), EXTENSIONS))
+    )
 
-    def version(extension: tuple[str, str]) -> str | None:
-        group, kind = extension
-        found = client.preferred(group)
-        return found if found and client.serves(found, kind) else None
 
-    return dict(zip(EXTENSIONS, client.each(version, EXTENSIONS.values())))
+def version(client: Client, extension: str) -> str | None:
+    """The version in which the cluster serves an extension; nothing where it is not there."""
+    group, kind = EXTENSIONS[extension]
+    found = client.preferred(group)
+    return found if found and client.serves(found, kind) else None
 
 
 def queues(client: Client) -> list[str]:
     """The queues that jobs of the namespace may name: Kueue's own ones, and all of Volcano's."""
     found = []
     for extension in ("kueue", "volcano"):
-        group, kind = EXTENSIONS[extension]
-        version = client.preferred(group)
-        if version and client.serves(version, kind):
-            found += [_name(each) for each in client.find(version, kind, client.namespace)]
+        if served := version(client, extension):
+            kind = EXTENSIONS[extension][1]
+            found += [_name(each) for each in client.find(served, kind, client.namespace)]
     return sorted(set(found))
 
 
@@ -67,7 +70,7 @@ def accelerators(client: Client) -> list[str]:
             name
             for node in client.find("v1", "Node", "")
             for name in (node.get("status") or {}).get("allocatable") or {}
-            if "/" in name and not name.split("/")[0].endswith("kubernetes.io")
+            if is_device(name)
         }
     )
 

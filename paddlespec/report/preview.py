@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 from paddlespec import contract, fields
 from paddlespec.emit import dump_all
 from paddlespec.manifest import role
+from paddlespec.quantity import as_amount
+from paddlespec.report.feasibility import feasibility
 from paddlespec.report.layout import Page
 from paddlespec.report.mask import secrets_of
 from paddlespec.report.origins import SPEC, origins
 from paddlespec.report.replica import environment, mounts
 from paddlespec.report.totals import (
-    amount,
     hours,
     is_accelerator,
     length,
@@ -31,6 +32,7 @@ from paddlespec.report.totals import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from paddlespec.capacity.room import Feasible
     from paddlespec.manifest import Manifest
     from paddlespec.pipeline import Loaded
     from paddlespec.report.mask import Secrets
@@ -41,13 +43,26 @@ _LAST = ("object", "image")
 _LAYERS = ("project defaults", "datacenter ", "overlay ", "profile ", "--")
 
 
-def preview(loaded: Loaded, manifests: list[Manifest], *, width: int, color: bool) -> str:
-    """Everything about a job that was rendered, on one page *width* columns wide."""
+def preview(
+    loaded: Loaded,
+    manifests: list[Manifest],
+    *,
+    width: int,
+    color: bool,
+    feasible: Feasible | None = None,
+) -> str:
+    """
+    Everything about a job that was rendered, on one page *width* columns wide.
+
+    With what somebody has found out about it, also whether it is *feasible* now.
+    """
     secrets = secrets_of(loaded)
     page = Page(width, color=color, hide=secrets.hide)
     _header(page, loaded)
     _runs(page, loaded, manifests)
     _totals(page, loaded, manifests)
+    if feasible is not None:
+        feasibility(page, feasible)
     _endpoints(page, loaded, manifests)
     _environment(page, manifests, secrets)
     _data(page, loaded, manifests)
@@ -130,7 +145,7 @@ def _totals(page: Page, loaded: Loaded, manifests: Sequence[Manifest]) -> None:
     page.heading("Totals", note)
     facts = []
     for name, number in sorted(total(found).items(), key=lambda each: "/" in each[0]):
-        text = amount(name, number)
+        text = as_amount(name, number)
         used = hours(found, name) if name == "cpu" or is_accelerator(name) else None
         label = "CPU" if name == "cpu" else name
         facts.append((label, f"{text}   {rounded(used)} {unit(name)}" if used else text))
@@ -145,7 +160,7 @@ def _lingering(duration: int, share: Share) -> str:
         for name, number in share.total.items()
         if name == "cpu" or is_accelerator(name)
     )
-    asked = ", ".join(f"{amount(name, each)} {name}" for name, each in share.each.items())
+    asked = ", ".join(f"{as_amount(name, each)} {name}" for name, each in share.each.items())
     return (
         f"Pservers do not end by themselves. `apply --wait complete` stops them with the trainers; "
         f"when no client waits, {share.replicas} x ({asked}) run on for up to {length(duration)}, "

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from paddlespec.demand import demand
 from paddlespec.diff import Operation
-from paddlespec.quantity import as_bytes, as_count
+from paddlespec.quantity import as_amount, as_bytes, as_count
 from paddlespec.report.code import changed_files
 from paddlespec.report.totals import (
     Share,
-    amount,
     hours,
     is_accelerator,
     kept,
@@ -125,7 +124,7 @@ def _numbers(before: Sequence[Manifest], after: Sequence[Manifest]) -> list[Fact
     for name in names:
         was = had.get(name, Decimal(0)) if old else None
         now = has.get(name, Decimal(0)) if new else None
-        found.append(_fact(_LABELS.get(name, name), was, now, partial(amount, name)))
+        found.append(_fact(_LABELS.get(name, name), was, now, partial(as_amount, name)))
     for name in [each for each in names if is_accelerator(each)] or ["cpu"]:
         found.append(_hours(name, old, new))
     return [each for each in found if each.before is not None or each.after is not None]

@@ -9,7 +9,7 @@ from paddlespec import contract
 from paddlespec.contract import ROLES
 from paddlespec.demand import demand
 from paddlespec.manifest import identity, role
-from paddlespec.quantity import as_bytes, as_count, quantity, seconds
+from paddlespec.quantity import quantity, seconds
 from paddlespec.targets.pods import resources
 
 if TYPE_CHECKING:
@@ -131,11 +131,6 @@ def lingering(manifests: Sequence[Manifest], shares: Iterable[Share]) -> tuple[i
     if share is None or keep is None:
         return None
     return min(keep, share.deadline or keep), share
-
-
-def amount(name: str, number: Decimal) -> str:
-    """*number* of a resource as people write it."""
-    return as_bytes(number) if name in ("memory", "ephemeral-storage") else as_count(number)
 
 
 def is_accelerator(name: str) -> bool:

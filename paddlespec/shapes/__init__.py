@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from paddlespec.shapes import changes, findings, jobs, places, runs
+from paddlespec.shapes import capacity, changes, findings, jobs, places, runs
 
 if TYPE_CHECKING:
     from paddlespec.model.schemas import Schema
@@ -27,6 +27,10 @@ OUTPUTS: dict[str, Any] = {
     "run": runs.OneRun,
     "diff": changes.Changes,
     "plan": changes.Plan,
+    "quota": capacity.Quota,
+    "queues": capacity.Queues,
+    "resources": capacity.Resources,
+    "storages": capacity.Storages,
     "registries": places.Registries,
     "config-list": places.Datacenters,
     "config-view": places.Place,

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 from control_plane import ControlPlane, GoMissingError, ensure_built, existing, started
 from control_plane.build import binaries_folder
+from control_plane.extensions import installed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -70,11 +72,39 @@ def built_or_skip(config: pytest.Config) -> Path:
         with capture.global_and_fixture_disabled():
             return ensure_built()
     except GoMissingError as error:
-        reason = f"{error}; {HOW_TO_GET_BINARIES}"
-        if os.environ.get("CI") == "true":
-            pytest.fail(reason, pytrace=False)
-        config.stash[SKIPPED] = reason
-        pytest.skip(reason)
+        skip(config, error)
+
+
+def skip(config: pytest.Config, error: GoMissingError) -> NoReturn:
+    """Leave out what needs Go, and say so at the end; a CI run must not."""
+    reason = f"{error}; {HOW_TO_GET_BINARIES}"
+    if os.environ.get("CI") == "true":
+        pytest.fail(reason, pytrace=False)
+    config.stash[SKIPPED] = reason
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="module")
+def extensions(
+    control_plane: ControlPlane, request: pytest.FixtureRequest
+) -> Iterator[Callable[..., None]]:
+    """Let the cluster serve the kinds of `kueue`, `volcano`, `jobset` or `kubeflow`.
+
+    They are gone after the last test of the module: others rely on their absence.
+    """
+    served: set[str] = set()
+    with ExitStack() as stack:
+
+        def serve(*names: str) -> None:
+            for name in names:
+                if name not in served:
+                    try:
+                        stack.enter_context(installed(control_plane, name))
+                    except GoMissingError as error:
+                        skip(request.config, error)
+                    served.add(name)
+
+        yield serve
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,607 @@
+"""`get quota`, `get resources`, `get storages` and `render --preview --feasibility`."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+from urllib.error import HTTPError
+
+import pytest
+import yaml
+from user import PS, User
+
+from paddlespec.capacity.line import verdict
+from paddlespec.capacity.need import Group, Need
+from paddlespec.capacity.room import wanted
+from paddlespec.cluster.client import Client
+from paddlespec.cluster.connection import resolve
+from paddlespec.cluster.room import room
+from paddlespec.quantity import quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from control_plane import ControlPlane
+
+QUOTA: dict[str, Any] = {
+    "metadata": {"name": "team"},
+    "spec": {
+        "hard": {
+            "cpu": "10",
+            "requests.memory": "20Gi",
+            "limits.cpu": "12",
+            "requests.nvidia.com/gpu": "4",
+            "pods": "50",
+            "configmaps": "9",
+            "services": "9",
+            "count/jobs.batch": "9",
+            "persistentvolumeclaims": "2",
+            "requests.storage": "10Gi",
+        }
+    },
+}
+CONTAINER = {
+    "name": "own",
+    "type": "Container",
+    "min": {"cpu": "200m"},
+    "max": {"cpu": "2", "memory": "4Gi"},
+    "default": {"cpu": "1", "memory": "1Gi"},
+    "defaultRequest": {"cpu": "500m"},
+    "maxLimitRequestRatio": {"memory": "2"},
+}
+PROJECT = """\
+apiVersion: paddlespec.io/v1
+kind: Project
+project: ads
+datacenter: dc1
+datacenters:
+  - name: dc1
+    context: test
+    namespace: NAMESPACE
+    storages:
+      home: {claim: alice-home}
+      later: {claim: nobody}
+      bucket: {url: "s3://ads", readOnly: true}
+  - {name: far, context: far, namespace: NAMESPACE}
+"""
+WAIT = ("--wait", "ready", "--timeout", "60s")
+
+
+@pytest.fixture
+def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
+    return User.admin(control_plane, namespace, tmp_path)
+
+
+@pytest.fixture
+def reader(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
+    """Somebody who may nothing."""
+    kubeconfig = control_plane.kubeconfig_for("reader", namespace)
+    return User(control_plane, namespace, tmp_path, kubeconfig)
+
+
+@pytest.fixture
+def gpus(control_plane: ControlPlane) -> Iterator[str]:
+    """A node with eight GPUs, for those alone who put up with its taint."""
+    name = f"gpu-{uuid.uuid4().hex[:8]}"
+    amounts = {"cpu": "16", "memory": "64Gi", "nvidia.com/gpu": "8", "pods": "10"}
+    node = {
+        "metadata": {
+            "name": name,
+            "annotations": {"kwok.x-k8s.io/node": "fake"},
+            "labels": {"pool": name},
+        },
+        "spec": {"taints": [{"key": "gpus", "effect": "NoSchedule"}]},
+        "status": {"capacity": amounts, "allocatable": amounts},
+    }
+    control_plane.request("POST", "/api/v1/nodes", node)
+
+    def ready() -> bool:
+        live = control_plane.request("GET", f"/api/v1/nodes/{name}")
+        return [each["key"] for each in live["spec"]["taints"]] == ["gpus"]
+
+    control_plane.eventually(ready)
+    yield name
+    control_plane.request("DELETE", f"/api/v1/nodes/{name}")
+
+
+def create(user: User, kind: str, manifest: dict[str, Any]) -> None:
+    user.plane.request("POST", user.path(kind), manifest)
+
+
+def bounded(user: User) -> None:
+    """A quota, counted for the first time: the cluster itself puts a ConfigMap there."""
+    create(user, "resourcequotas", QUOTA)
+
+    def counted() -> bool:
+        used = user.get("resourcequotas", "team")["status"].get("used", {})
+        return bool(used.get("configmaps") == "1")
+
+    user.plane.eventually(counted)
+
+
+def json_of(user: User, *arguments: str, code: int = 0) -> Any:
+    return json.loads(user.run(*arguments, "-o", "json", code=code).stdout)
+
+
+def quota_lines(found: Any) -> dict[str, Any]:
+    return {each["resource"]: each for each in found["lines"] if each["kind"] == "quota"}
+
+
+def test_a_quota_is_told_exactly(user: User) -> None:
+    bounded(user)
+    create(
+        user,
+        "pods",
+        {
+            "metadata": {"name": "p"},
+            "spec": {
+                "containers": [
+                    {
+                        "name": "c",
+                        "image": "i",
+                        "resources": {
+                            "requests": {"cpu": "1500m", "memory": "1500Mi"},
+                            "limits": {"cpu": "2"},
+                        },
+                    }
+                ]
+            },
+        },
+    )
+    user.plane.eventually(
+        lambda: user.get("resourcequotas", "team")["status"]["used"]["pods"] == "1"
+    )
+    found = json_of(user, "get", "quota")
+    assert (found["namespace"], found["job"], found["fits"], found["unknown"]) == (
+        *(user.namespace, None, None, []),
+    )
+    amounts = {
+        key: [each["used"], each["hard"], each["free"]] for key, each in quota_lines(found).items()
+    }
+    assert amounts["cpu"] == ["1.5", "10", "8.5"]
+    assert amounts["requests.memory"] == ["1500Mi", "20Gi", "18980Mi"]
+    assert amounts["requests.nvidia.com/gpu"] == ["0", "4", "4"]
+    table = user.run("get", "quota").stdout
+    assert table.startswith("KIND   NAME  RESOURCE")
+    assert "18.5Gi" in table
+    assert user.run("get", "quota", "-o", "name").stdout == "quota/team\n"
+    assert user.namespace in user.run("get", "quota", "-A").stdout
+
+
+def test_what_a_job_is_said_to_need_is_what_the_cluster_then_counts(user: User) -> None:
+    bounded(user)
+    used = user.get("resourcequotas", "team")["status"]["used"]
+    path = user.ps("fit", run_for="1h")
+    claim = "volumes=[{name: data, mountPath: /data, claim: {size: 1Gi}}]"
+    found = json_of(user, "get", "quota", "--for", path, "-u", claim)
+    assert found["fits"] is True
+    user.run("apply", path, "-u", claim, *WAIT)
+    expected = {
+        name: quantity(used[name]) + quantity(line["need"])
+        for name, line in quota_lines(found).items()
+    }
+
+    def counted() -> Any:
+        live = user.get("resourcequotas", "team")["status"]["used"]
+        return {name: quantity(amount) for name, amount in live.items()} == expected
+
+    user.plane.eventually(counted, what=f"{expected}")
+    told = user.run("get", "quota", "--for", path)
+    assert "fit has 4 pods, which count as used" in told.stderr
+
+
+def test_what_does_not_fit_is_short_by_how_much(user: User) -> None:
+    bounded(user)
+    path = user.ps("fit")
+    assert json_of(user, "get", "quota", "--for", path)["fits"] is True
+    found = json_of(user, "get", "quota", "--for", path, "-u", "trainers.replicas=30", code=3)
+    lines = quota_lines(found)
+    assert (lines["cpu"]["need"], lines["cpu"]["short"], lines["cpu"]["fits"]) == (
+        "32",
+        "22",
+        False,
+    )
+    assert lines["requests.memory"]["short"] == "12Gi"
+    assert (lines["pods"]["short"], lines["pods"]["fits"]) == ("0", True)
+    gpu = "trainers.resources.gpu=3"
+    found = json_of(user, "get", "quota", "--for", path, "-u", gpu, code=3)
+    assert quota_lines(found)["requests.nvidia.com/gpu"]["short"] == "2"
+    table = user.run("get", "quota", "--for", path, "-u", gpu, code=3).stdout
+    assert "SHORT  FITS" in table.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("get", "quota", "-u", "trainers.replicas=2"),
+        ("get", "quota", "-A", "-n", "ads"),
+        ("get", "quota", "--for", "fit.yaml", "-A"),
+        ("get", "quota", "--for", "fit.yaml", "-u", "target=local"),
+        ("get", "resources", "--all-datacenters", "--context", "test"),
+        ("get", "resources", "--all-datacenters"),
+        ("render", "fit.yaml", "--feasibility"),
+        ("render", "fit.yaml", "--feasibility", "--preview", "--show-origin"),
+        ("render", "fit.yaml", "--feasibility", "--preview", "--target", "local"),
+    ],
+    ids=" ".join,
+)
+def test_what_makes_no_sense_is_a_usage_error(user: User, words: tuple[str, ...]) -> None:
+    user.ps("fit")
+    user.run(*words, code=2)
+
+
+REQUESTS: dict[str, dict[str, Any]] = {
+    "nothing": {},
+    "small": {"requests": {"cpu": "100m"}, "limits": {"cpu": "1", "memory": "1Gi"}},
+    "usual": {"limits": {"cpu": "1", "memory": "1Gi"}},
+    "large": {"limits": {"cpu": "3", "memory": "1Gi"}},
+    "loose": {"requests": {"memory": "1Gi"}, "limits": {"cpu": "1", "memory": "3Gi"}},
+    "cpu": {"limits": {"cpu": "1"}},
+    "gpu": {"limits": {"cpu": "1", "memory": "1Gi", "nvidia.com/gpu": "1"}},
+}
+BOUNDS: dict[str, list[tuple[str, dict[str, Any]]]] = {
+    "container": [("limitranges", {"limits": [CONTAINER]})],
+    "pod": [("limitranges", {"limits": [{"type": "Pod", "max": {"cpu": "2", "memory": "2Gi"}}]})],
+    "named": [("resourcequotas", {"hard": {"limits.memory": "9Gi", "requests.cpu": "9"}})],
+    "defaulted": [
+        ("resourcequotas", {"hard": {"limits.memory": "1Gi", "requests.cpu": "500m"}}),
+        ("limitranges", {"limits": [CONTAINER]}),
+    ],
+    "gpus": [("resourcequotas", {"hard": {"requests.nvidia.com/gpu": "0", "pods": "1"}})],
+    "best effort": [("resourcequotas", {"hard": {"pods": "0"}, "scopes": ["BestEffort"]})],
+    "terminating": [("resourcequotas", {"hard": {"pods": "0"}, "scopes": ["Terminating"]})],
+    "priority": [
+        (
+            "resourcequotas",
+            {
+                "hard": {"pods": "0"},
+                "scopeSelector": {
+                    "matchExpressions": [
+                        {
+                            "scopeName": "PriorityClass",
+                            "operator": "In",
+                            "values": ["system-node-critical"],
+                        }
+                    ]
+                },
+            },
+        )
+    ],
+}
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+def test_the_server_admits_what_is_said_to_fit_and_nothing_else(user: User, bound: str) -> None:
+    """The verdict about a pod is that of the API server, which is asked with a dry run."""
+    for number, (kind, spec) in enumerate(BOUNDS[bound]):
+        create(
+            user,
+            kind,
+            {"metadata": {"name": f"{bound.split(maxsplit=1)[0]}-{number}"}, "spec": spec},
+        )
+    if BOUNDS[bound][0][0] == "resourcequotas":
+        user.plane.eventually(
+            lambda: all("hard" in (each.get("status") or {}) for each in user.all("resourcequotas"))
+        )
+    client = Client(resolve(str(user.kubeconfig), None, user.namespace))
+    found = room(client, user.namespace)
+    extras: tuple[dict[str, Any], ...] = ({}, {"activeDeadlineSeconds": 60})
+    verdicts, answers = {}, {}
+    for name, resources in REQUESTS.items():
+        for extra in extras:
+            pod = {
+                "containers": [{"name": "c", "image": "i", "resources": resources}],
+                "initContainers": [{"name": "i", "image": "i", "resources": REQUESTS["usual"]}][
+                    : len(resources)
+                ],
+                **extra,
+            }
+            case = f"{name} {extra}"
+            verdicts[case] = verdict(wanted(found, Need((Group("r", 1, pod),), ())))
+            answers[case] = eventually_admitted(user, pod, expected=verdicts[case])
+    client.close()
+    assert verdicts == answers
+    if bound != "priority":
+        assert set(answers.values()) == {True, False}
+
+
+def eventually_admitted(user: User, pod: dict[str, Any], *, expected: bool | None) -> bool:
+    """What the server says of a pod; its own view of quotas and limits lags for a moment."""
+    deadline = time.monotonic() + 10
+    while True:
+        found = is_admitted(user, pod)
+        if found == expected or time.monotonic() > deadline:
+            return found
+        time.sleep(0.2)
+
+
+def is_admitted(user: User, pod: dict[str, Any]) -> bool:
+    try:
+        user.plane.request(
+            "POST", f"{user.path('pods')}?dryRun=All", {"metadata": {"name": "p"}, "spec": pod}
+        )
+    except HTTPError as error:
+        if error.code != 403:
+            raise
+        return False
+    return True
+
+
+def test_resources_of_nodes_and_in_all(user: User, gpus: str) -> None:
+    pod = {
+        "metadata": {"name": "p"},
+        "spec": {
+            "nodeName": gpus,
+            "containers": [
+                {
+                    "name": "c",
+                    "image": "i",
+                    "resources": {"limits": {"cpu": "2500m", "nvidia.com/gpu": "3"}},
+                }
+            ],
+        },
+    }
+    before = rows(user)
+    create(user, "pods", pod)
+    found = rows(user)
+    assert [found["node", gpus, name] for name in ("cpu", "memory", "nvidia.com/gpu")] == [
+        ["16", "16", "2.5", "13.5"],
+        ["64Gi", "64Gi", "0", "64Gi"],
+        ["8", "8", "3", "5"],
+    ]
+    total = "total", "nodes", "nvidia.com/gpu"
+    assert [found[total][0], before[total][0]] == ["200", "200"]
+    assert Decimal(found[total][2]) >= 3
+    path = f"/api/v1/nodes/{gpus}"
+    live = user.plane.request("GET", path)
+    live["spec"]["unschedulable"] = True
+    user.plane.request("PUT", path, live)
+    assert rows(user)["node", gpus, "cpu"][3] == "0"
+    assert f"{gpus}  cordoned" in user.run("get", "resources").stdout
+
+
+def rows(user: User, *arguments: str) -> dict[tuple[str, str, str], list[str]]:
+    found = json_of(user, "get", "resources", *arguments)
+    return {
+        (each["kind"], each["name"], each["resource"]): [
+            each[key] for key in ("capacity", "allocatable", "used", "free")
+        ]
+        for each in found["resources"]
+    }
+
+
+def test_the_number_of_requests_is_the_same_for_few_and_for_many(user: User, gpus: str) -> None:
+    def requests() -> int:
+        before = len(asked(user))
+        user.run("get", "resources")
+        return user.plane.eventually(lambda: settled(user)) - before
+
+    user.run("get", "resources")  # what the cluster serves is kept from here on
+    few = requests()
+    user.run("apply", user.ps("fit", run_for="1h"), *WAIT)
+    settled(user)
+    assert requests() == few
+    assert few <= 6
+
+
+def asked(user: User) -> list[str]:
+    return [
+        each["requestURI"]
+        for each in user.plane.audit(user="admin")
+        if each.get("userAgent", "").startswith("paddlespec")
+    ]
+
+
+def settled(user: User) -> int:
+    """How many requests there were, once the audit log says the same twice."""
+    found = -1
+    while found != len(asked(user)):
+        found = len(asked(user))
+        time.sleep(0.5)
+    return found
+
+
+def far_away(user: User) -> User:
+    """A project with a datacenter that nobody can reach."""
+    settings = yaml.safe_load(user.kubeconfig.read_text())
+    (own,) = settings["clusters"]
+    settings["clusters"].append(
+        {"name": "far", "cluster": {**own["cluster"], "server": "https://127.0.0.1:9"}}
+    )
+    (context,) = settings["contexts"]
+    away = {**context["context"], "cluster": "far"}
+    settings["contexts"].append({"name": "far", "context": away})
+    path = user.folder / "kubeconfig"
+    path.write_text(yaml.safe_dump(settings))
+    (user.folder / ".git").mkdir(exist_ok=True)
+    (user.folder / ".paddlespec.yaml").write_text(PROJECT.replace("NAMESPACE", user.namespace))
+    return user._replace(kubeconfig=path)
+
+
+def test_all_datacenters_are_asked_and_an_unreachable_one_hides_none(user: User) -> None:
+    user = far_away(user)
+    found = json_of(user, "get", "resources", "--all-datacenters", code=3)["resources"]
+    assert {each["datacenter"] for each in found} == {"dc1", "far"}
+    (lost,) = [each for each in found if each["datacenter"] == "far"]
+    assert (lost["kind"], lost["state"], lost["resource"]) == ("datacenter", "unreachable", None)
+    assert lost["reason"] == "cannot reach https://127.0.0.1:9: connection refused"
+    table = user.run("get", "resources", "--all-datacenters", code=3).stdout
+    assert table.startswith("DATACENTER  KIND")
+    assert "cannot reach" in table
+    assert user.run("get", "resources", "--datacenter", "dc1").stdout.startswith("KIND")
+
+
+def test_a_right_that_is_missing_is_named(reader: User) -> None:
+    told = reader.run("get", "quota").stderr
+    assert "quota: unknown: you may not list resourcequotas in namespace" in told
+    assert "limits: unknown: you may not list limitranges" in told
+    told = reader.run("get", "resources").stderr
+    assert "nodes: unknown: you may not list nodes" in told
+    told = reader.run("get", "storages").stderr
+    assert "claims: unknown: you may not list persistentvolumeclaims" in told
+    assert "storage classes: unknown: you may not list storageclasses" in told
+    path = reader.ps("fit")
+    found = json_of(reader, "get", "quota", "--for", path)
+    assert found["fits"] is None
+    page = reader.run("render", path, "--preview", "--feasibility").stdout
+    assert "not everything could be looked at" in page
+    assert "you may not list nodes" in page
+
+
+def test_who_may_list_nodes_and_no_pods_sees_what_there_is(reader: User, gpus: str) -> None:
+    name = f"see-{gpus}"
+    group = "/apis/rbac.authorization.k8s.io/v1"
+    rules = [{"apiGroups": [""], "resources": ["nodes"], "verbs": ["list"]}]
+    reader.plane.request(
+        "POST", f"{group}/clusterroles", {"metadata": {"name": name}, "rules": rules}
+    )
+    binding = {
+        "metadata": {"name": name},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "reader"}],
+    }
+    reader.plane.request("POST", f"{group}/clusterrolebindings", binding)
+    try:
+        reader.plane.eventually(lambda: "NAME" in reader.run("get", "resources").stdout)
+        found = rows(reader)
+        assert found["node", gpus, "cpu"] == ["16", "16", None, None]
+        assert found["total", "nodes", "cpu"][2:] == [None, None]
+        told = reader.run("get", "resources").stderr
+        assert "use of nodes: unknown: you may not list pods" in told
+    finally:
+        for kind in ("clusterrolebindings", "clusterroles"):
+            reader.plane.request("DELETE", f"{group}/{kind}/{name}")
+
+
+def test_a_cluster_without_queues_says_so(user: User) -> None:
+    done = user.run("get", "queues")
+    assert done.stdout == ""
+    assert done.stderr == "the cluster has neither Kueue nor Volcano: no queue bounds its jobs\n"
+    found = json_of(user, "get", "queues")
+    assert (found["kueue"], found["volcano"], found["queues"]) == (None, None, [])
+
+
+def test_storages_of_the_namespace_and_of_the_project(user: User) -> None:
+    far_away(user)
+    claim = {
+        "metadata": {"name": "alice-home"},
+        "spec": {
+            "accessModes": ["ReadWriteMany", "ReadOnlyMany"],
+            "resources": {"requests": {"storage": "1500Mi"}},
+        },
+    }
+    create(user, "persistentvolumeclaims", claim)
+    found = json_of(user, "get", "storages")
+    (own,) = found["claims"]
+    assert (own["name"], own["size"], own["used"], own["accessModes"]) == (
+        *("alice-home", "1500Mi", None, ["ReadWriteMany", "ReadOnlyMany"]),
+    )
+    assert own["phase"] in ("Pending", "Bound")
+    assert [each["name"] for each in found["classes"]]
+    named = {each["name"]: each for each in found["storages"]}
+    assert (named["home"]["claim"], named["home"]["phase"]) == ("alice-home", own["phase"])
+    assert named["later"]["phase"] is None
+    assert (named["bucket"]["url"], named["bucket"]["readOnly"]) == ("s3://ads", True)
+    table = user.run("get", "storages").stdout
+    assert "RWX,ROX" in table
+    assert "STORAGE  DATACENTER  CLAIM" in table
+    assert "claim/alice-home\n" in user.run("get", "storages", "-o", "name").stdout
+
+
+def feasible(user: User, *arguments: str, code: int = 0) -> list[str]:
+    page = user.run("render", *arguments, "--preview", "--feasibility", code=code).stdout
+    assert "\n\nManifests" in page
+    section = page[page.index("\n\nFeasibility") + 2 :].split("\n\n", maxsplit=1)[0]
+    return [" ".join(each.split()) for each in section.splitlines()]
+
+
+def test_a_preview_says_whether_the_job_fits_now(user: User, gpus: str) -> None:
+    bounded(user)
+    path = user.ps("fit")
+    assert feasible(user, path)[0] == "Feasibility the job fits at this moment"
+    asks = (
+        f"trainers.nodeSelector={{pool: {gpus}}}",
+        "trainers.resources.gpu=3",
+        "trainers.replicas=3",
+    )
+    tolerates = "trainers.tolerations=[{key: gpus, operator: Exists}]"
+    updates = [word for each in asks for word in ("-u", each)]
+    lines = feasible(user, path, *updates)
+    assert lines[0] == "Feasibility the job does not fit at this moment"
+    found = " ".join(lines)
+    assert "nodes trainers, replicas 3 0 3 no" in found
+    assert "of 4 nodes: 3 other labels than nodeSelector, 1 tainted gpus" in found
+    found = " ".join(feasible(user, path, *updates, "-u", tolerates))
+    assert "nodes trainers, replicas 3 2 1 no" in found
+    assert "1 too little nvidia.com/gpu" in found
+    assert "quota team, requests.nvidia.com/gpu 9 4 5 no" in found
+
+
+def test_as_many_replicas_start_as_the_preview_says(user: User, gpus: str) -> None:
+    """The scheduler places what was said to find a node."""
+    spec = PS.replace("NAME", "fit").replace("mode: ps", "mode: parallel")
+    spec = "\n".join(each for each in spec.splitlines() if "pservers" not in each)
+    user.ps("other", run_for="1h")  # the marks are every job's
+    path = user.write(spec)
+    updates = (
+        *("-u", f"trainers.nodeSelector={{pool: {gpus}}}", "-u", "trainers.replicas=9"),
+        *("-u", "trainers.tolerations=[{key: gpus, operator: Exists}]"),
+        *("-u", "trainers.resources.gpu=2", "-u", "trainers.resources.cpu=500m"),
+    )
+    lines = feasible(user, path, *updates)
+    assert any(each.startswith("nodes trainers, replicas 9 4 5 no") for each in lines)
+    user.run("apply", path, *updates)
+
+    def judged() -> list[bool]:
+        """Whether each pod has a node, once the scheduler has looked at all nine."""
+        pods = user.pods("trainers")
+        done = [each for each in pods if each["status"].get("conditions")]
+        return [bool(each["spec"].get("nodeName")) for each in done] if len(done) == 9 else []
+
+    assert sum(user.plane.eventually(judged)) == 4
+
+
+def test_a_preview_is_shown_even_if_nobody_answers(user: User) -> None:
+    user = far_away(user)
+    path = user.ps("fit")
+    lines = feasible(user, path, "--datacenter", "far", code=3)
+    assert lines == ["Feasibility unknown", "cannot reach https://127.0.0.1:9: connection refused"]
+
+
+def test_render_asks_nobody_unless_told_to(user: User) -> None:
+    user = far_away(user)
+    page = user.run("render", user.ps("fit"), "--preview", "--datacenter", "far").stdout
+    assert "Feasibility" not in page
+
+
+def test_nothing_that_bounds_is_told_too(user: User) -> None:
+    done = user.run("get", "quota")
+    assert done.stderr == (
+        f"nothing bounds namespace {user.namespace}: no quota, no limit range, no queue\n"
+    )
+
+
+def test_a_quota_can_be_watched(user: User) -> None:
+    bounded(user)
+    process = user.start("get", "quota", "-w")
+    assert process.stdout is not None
+    try:
+        assert process.stdout.readline().startswith("KIND")
+        live = user.get("resourcequotas", "team")
+        live["spec"]["hard"]["pods"] = "77"
+        user.plane.request("PUT", f"{user.path('resourcequotas')}/team", live)
+        words = next(each.split() for each in process.stdout if "77" in each)
+    finally:
+        process.kill()
+        process.communicate()
+    assert words[:5] == ["quota", "team", "pods", "0", "77"]
+
+
+def test_the_machine_itself_can_be_asked(user: User) -> None:
+    found = rows(user, "--target", "local")
+    assert int(found["machine", "this machine", "cpu"][0]) >= 1
+    assert quantity(found["machine", "this machine", "memory"][0]) > 2**20
