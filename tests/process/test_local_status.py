@@ -225,7 +225,7 @@ def test_the_forms_for_programs_are_stable(user: User) -> None:
         *("name", "role", "rank", "state", "ready", "reason", "message", "node", "address"),
         *("restarts", "started", "finished", "exitCode"),
     ]
-    more = ["record", "workers", "conditions", "events", "failure", "next"]
+    more = ["record", "workers", "conditions", "events", "failure", "evidence", "next"]
     assert list(data(user, "status", "fit")) == [*job, *more]
 
 
