@@ -11,12 +11,14 @@ from paddlespec.cli import (
     cluster,
     compare,
     config,
+    forward,
     get,
     inside,
     learn,
     logs,
     options,
     registry,
+    shell,
     status,
     wait,
     write,
@@ -206,6 +208,8 @@ app.command()(cluster.kill)
 app.command()(cluster.delete)
 app.command()(logs.logs)
 app.command("exec")(inside.execute)
+app.command(cls=shell.Split)(shell.shell)
+app.command("port-forward")(forward.port_forward)
 app.command()(status.status)
 app.command()(wait.wait)
 app.add_typer(get.group)

@@ -32,6 +32,10 @@ _WORDS = re.compile(r"exit (?:status|code) (\d{1,3})\s*\Z")
 _POLL_SECONDS = 0.02
 
 
+class Broken(OperationFailed):
+    """A connection ended before what it was for."""
+
+
 class Place(NamedTuple):
     """A container."""
 
@@ -90,7 +94,7 @@ def execute(client: Client, place: Place, command: Sequence[str], streams: Strea
         # Some servers hang up when all was said.
         if not status:
             told = f"the connection to {place.pod} broke; the command may still run"
-            raise OperationFailed(told) from None
+            raise Broken(told) from None
     finally:
         socket.close()
     return _exit_code(status, place, command)
