@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from paddlespec.cli.exits import Exit
-from paddlespec.cli.tell import note
+from paddlespec.cli.tell import failed, note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,6 +32,7 @@ def use(
     found: Found, command: Sequence[str], *, keep: bool, quiet: bool, no_color: bool = False
 ) -> int:
     """Run *command* in it; its exit code."""
+    from paddlespec.backend import OperationFailed
     from paddlespec.cli.inside import enter
     from paddlespec.cluster import shell as shells
     from paddlespec.cluster.remote import Broken
@@ -43,10 +44,10 @@ def use(
             place = _wait(client, shell, quiet=quiet, no_color=no_color)
             stays = keep
             return enter(client, place, command)
-        except Broken:
-            # Whoever lost the connection goes on where he was.
-            stays = True
-            raise
+        except OperationFailed as error:
+            # Whoever lost the connection goes on where he was, unless its time is over.
+            stays = isinstance(error, Broken) and shells.runs(client, shell)
+            return failed(shell.name, error)
         finally:
             client.deadline = None
             if not stays:
@@ -57,6 +58,7 @@ def use(
 
 def _wait(client: Client, shell: Shell, *, quiet: bool, no_color: bool) -> Place:
     """Tell how far it is until it runs."""
+    from paddlespec.backend import TimeRanOut
     from paddlespec.cli.board import board
     from paddlespec.cluster.shell import look
 
@@ -70,6 +72,10 @@ def _wait(client: Client, shell: Shell, *, quiet: bool, no_color: bool) -> Place
                 return now.place
             shown.paint()
             client.pause(_POLL_SECONDS)
+    except TimeRanOut:
+        raise TimeRanOut(
+            f"time ran out: {shown.last.get(shell.name, 'nothing seen yet')}"
+        ) from None
     finally:
         shown.clear()
 

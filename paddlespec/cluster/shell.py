@@ -100,20 +100,29 @@ def look(client: Client, shell: Shell) -> Look:
     """How far it is; raises `OperationFailed` when it has ended."""
     live = client.get(shell.identity)
     if live is None or live["metadata"]["uid"] != shell.uid:
-        raise NotFound(f"{shell.name} is gone")
+        raise NotFound("the container is gone")
     space = shell.identity.namespace or client.namespace
     pods = client.find("v1", "Pod", space, f"batch.kubernetes.io/controller-uid={shell.uid}")
     progress = readiness.job(live)
     if progress.done or not progress.ok:
         why = [readiness.ending(each) for each in pods if readiness.pod(each).done]
-        told = progress.message if "timeout" in progress.message or not why else why[0]
-        raise OperationFailed(f"{shell.name} has ended: {told}")
+        told = progress.message.removeprefix("failed: ").removeprefix("failing: ")
+        late = "timeout" in told or not why
+        raise OperationFailed(f"the container has ended: {told if late else why[0]}")
     if not pods:
         return Look(Progress(False, True, _refused(client, live) or progress.message))
     found = readiness.pod(pods[0])
     if not (found.done and found.ok):
         return Look(found)
     return Look(found, Place(space, pods[0]["metadata"]["name"], main_container(pods[0])))
+
+
+def runs(client: Client, shell: Shell) -> bool:
+    """Whether it can be entered again."""
+    try:
+        return look(client, shell).place is not None
+    except OperationFailed:
+        return False
 
 
 def _created(client: Client, manifest: Manifest) -> Manifest:

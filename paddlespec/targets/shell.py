@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SHELL_LABEL = "paddlespec.io/shell"
 # How long the Job stays after its time, for whoever looks.
-KEEP_SECONDS = 60
+KEEP_SECONDS = 10
 _GRACE_SECONDS = 5
 _MAIN = "paddle"
 # They wait for peers, or look after results.
