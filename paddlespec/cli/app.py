@@ -20,6 +20,7 @@ from paddlespec.cli import (
     registry,
     shell,
     status,
+    version,
     wait,
     write,
 )
@@ -212,17 +213,7 @@ app.command(cls=shell.Split)(shell.shell)
 app.command("port-forward")(forward.port_forward)
 app.command()(status.status)
 app.command()(wait.wait)
+app.command()(version.version)
 app.add_typer(get.group)
 app.add_typer(config.group)
 app.add_typer(registry.group)
-
-
-@app.command()
-def version() -> int:
-    """Show the versions of this client and of the schemas that it reads."""
-    from paddlespec import __version__
-
-    typer.echo(
-        f"client:  {__version__}\nspec:    paddlespec.io/v1\npython:  {sys.version.split()[0]}"
-    )
-    return Exit.done

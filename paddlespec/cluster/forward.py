@@ -12,14 +12,12 @@ import socket
 import ssl
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import quote
 
-from kubernetes.stream.ws_client import create_websocket
-from websocket import ABNF, WebSocketBadStatusException, WebSocketException
+from websocket import ABNF, WebSocketException
 
 from paddlespec.backend import NotFound, OperationFailed
 from paddlespec.cluster import readiness
-from paddlespec.cluster.refusal import Refused, Request, refusal
+from paddlespec.cluster.remote import connect
 
 if TYPE_CHECKING:
     from paddlespec.cluster.client import Client
@@ -58,26 +56,13 @@ def pod_of(client: Client, place: Place, uid: str | None = None) -> Manifest:
 def carry(client: Client, port: Port, local: socket.socket) -> None:
     """Pass on what both ends write, until one of them is closed; closes both."""
     try:
-        remote = _connect(client, port)
+        remote = connect(client, port.place, f"portforward?ports={port.number}", _PROTOCOL)
         try:
             _Relay(port, local, remote).run()
         finally:
             remote.close(timeout=0)
     finally:
         local.close()
-
-
-def _connect(client: Client, port: Port) -> Any:
-    place = port.place
-    path = f"/api/v1/namespaces/{quote(place.namespace)}/pods/{quote(place.pod)}/portforward"
-    request = Request("create", "pods/portforward", "Pod", place.namespace, place.pod)
-    try:
-        return client.websocket(f"{path}?ports={port.number}", _PROTOCOL, create_websocket)
-    except WebSocketBadStatusException as error:
-        found = refusal(request, error.status_code, error.resp_body or b"")
-        raise Refused(found) from None
-    except (WebSocketException, OSError):
-        raise OperationFailed(f"cannot open a connection to {place.pod}") from None
 
 
 class _Relay:

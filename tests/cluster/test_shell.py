@@ -21,13 +21,6 @@ SHELL = "paddlespec.io/shell"
 
 
 @pytest.fixture
-def marked(user: User) -> tuple[str, ...]:
-    """A package in containers that the fake kubelet lets run."""
-    user.ps(run_for="1h")
-    return PACKAGED, "--templates", str(user.templates)
-
-
-@pytest.fixture
 def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
     return User.admin(control_plane, namespace, tmp_path)
 
@@ -80,8 +73,8 @@ def test_it_has_what_a_replica_has_and_is_none(user: User) -> None:
     assert {key for key in before if key not in user.settled()} >= {"jobs/fit-trainer"}
 
 
-def test_a_kept_one_is_entered_again(user: User, marked: tuple[str, ...]) -> None:
-    told = user.run("shell", *marked, "--keep", "--", "true").stderr
+def test_a_kept_one_is_entered_again(user: User) -> None:
+    told = user.run("shell", PACKAGED, "--keep", "--", "true").stderr
     (job,) = jobs(user)
     name = job["metadata"]["name"]
     assert f"paddlespec shell {name}" in told
@@ -90,8 +83,8 @@ def test_a_kept_one_is_entered_again(user: User, marked: tuple[str, ...]) -> Non
     gone(user)
 
 
-def test_the_code_comes_along_and_goes(user: User, marked: tuple[str, ...]) -> None:
-    user.run("shell", *marked, "--keep", "--", "true")
+def test_the_code_comes_along_and_goes(user: User) -> None:
+    user.run("shell", PACKAGED, "--keep", "--", "true")
     (job,) = jobs(user)
     spec = job["spec"]["template"]["spec"]
     assert [each["name"] for each in spec["initContainers"]] == ["unpack"]
@@ -120,8 +113,8 @@ def test_while_it_waits_it_says_why_and_a_signal_removes_it(
     gone(user)
 
 
-def test_a_killed_command_leaves_what_ends_by_itself(user: User, marked: tuple[str, ...]) -> None:
-    process = user.start("shell", *marked, "--for", "3s", "--", "sleep", "100")
+def test_a_killed_command_leaves_what_ends_by_itself(user: User) -> None:
+    process = user.start("shell", PACKAGED, "--for", "3s", "--", "sleep", "100")
     user.plane.eventually(lambda: any(jobs(user)), within=30)
     process.kill()
     process.communicate()
