@@ -156,8 +156,8 @@ def test_rights_that_are_missing_are_named(
     assert found["rights/leases"] == ["missing", "may not get, create, update, delete"]
     found = checks(alice, "--role", "operator", code=3)
     assert found["rights/pods/exec"] == ["missing", "may not get, create"]
-    control_plane.allow("blind", namespace, rules[:-1])
-    blind = alice._replace(kubeconfig=control_plane.kubeconfig_for("blind", namespace))
+    control_plane.allow("nobody", namespace, rules[:-1])
+    blind = alice._replace(kubeconfig=control_plane.kubeconfig_for("nobody", namespace))
     found = checks(blind, "--role", "viewer", code=0)
     assert found["rights/events"] == ["absent", "may not list, and need not"]
     told = alice.run("config", "discover", "dc1").stderr
