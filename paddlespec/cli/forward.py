@@ -110,7 +110,8 @@ def _tell_addresses(
     for each in pairs:
         if not each.there.isdecimal():
             raise Stop(Exit.usage, f"{each.there}: here a port is a number")
-        sys.stdout.write(f"{worker.address}:{each.there}\n")
+        # Replicas that do not meet have no addresses of their own.
+        sys.stdout.write(f"{worker.address or '127.0.0.1'}:{each.there}\n")
     return Exit.done
 
 
