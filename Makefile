@@ -76,6 +76,7 @@ cluster-bin:
 
 schemas: $(READY)
 	$(BIN)/python -m paddlespec.model.schemas
+	$(BIN)/python -m paddlespec.shapes
 
 clean:
 	rm -rf $(VENV) $(PEERS) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -74,10 +74,14 @@ def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     Two gates may find one fault (an overlay alone, and again in the merged document), so findings
     that say the same of the same place are one. The last part of the path tells apart what is
     missing from one mapping; the rest of it, which may begin the message, differs between a layer
-    and the whole.
+    and the whole. A number that cannot be read is kept as text, and that it is text is no news.
     """
+    diagnostics = list(diagnostics)
+    unread = {each.span for each in diagnostics if each.code == "number"}
     unique: dict[tuple[object, ...], Diagnostic] = {}
     for each in diagnostics:
+        if each.span in unread and each.code in ("type", "format", "range", "choice"):
+            continue
         path = each.path[-1:] if each.span.line else each.path
         said = each.message.removeprefix(f"{dotted(each.path)}: ")
         if each.code in ("missing-key", "choice"):  # what is asked for differs, the fault does not

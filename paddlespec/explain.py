@@ -19,6 +19,8 @@ from paddlespec.gate import EFFECTIVE, schema
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from paddlespec.shapes import findings as shapes
+
 Node = dict[str, Any]
 WIDTH = 80
 _PART = re.compile(r'"([^"]*)"|([^.:"]+)')
@@ -98,7 +100,7 @@ def tree(path: Path) -> str:
     return "".join(f"{line}\n" for line in _branch(_field(path), 0))
 
 
-def as_data(path: Path, *, recursive: bool = False) -> dict[str, Any]:
+def as_data(path: Path, *, recursive: bool = False) -> shapes.Field:
     """One field and those below it, for programs."""
     return _data(_field(path), deep=recursive)
 
@@ -266,13 +268,14 @@ def _branch(field: Field, depth: int) -> Iterator[str]:
         yield from _branch(each, depth + 1)
 
 
-def _data(field: Field, *, deep: bool, inner: bool = False) -> dict[str, Any]:
+def _data(field: Field, *, deep: bool, inner: bool = False) -> shapes.Field:
     node = field.node
-    found: dict[str, Any] = {
+    found: shapes.Field = {
         "path": dotted(field.path),
         "types": _kinds(node),
         "required": field.required,
         "description": field.description,
+        "examples": node.get("examples", []),
     }
     if "default" in node:
         found["default"] = node["default"]
@@ -280,7 +283,6 @@ def _data(field: Field, *, deep: bool, inner: bool = False) -> dict[str, Any]:
         found["expected"] = expected
     if values := _values(node):
         found["values"] = [{"value": value, "description": meaning} for value, meaning in values]
-    found["examples"] = node.get("examples", [])
     if deep or not inner:
         repeats = inner and field.path == ("profiles",)
         below = [] if repeats else _below(field)

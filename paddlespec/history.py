@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from paddlespec.shapes.runs import Run
+
 # A ConfigMap takes 1 MiB at most; what else is written beside the history needs room too.
 LARGEST = 512 * 1024
 _RUNS = "runs.json"
@@ -167,9 +169,9 @@ def decode(texts: Mapping[str, str]) -> History:
         raise ValueError("not a history") from error
 
 
-def as_data(run: RunRecord) -> dict[str, Any]:
-    """A run as plain data, in the form that is kept and that `-o json` shows."""
-    found = {
+def as_data(run: RunRecord) -> Run:
+    """A run as plain data; its spec, which may be long, is no part of it."""
+    return {
         "run": run.number,
         "state": run.state.value,
         "specHash": run.fingerprint,
@@ -183,13 +185,17 @@ def as_data(run: RunRecord) -> dict[str, Any]:
         "ci": run.provenance.ci,
         "file": run.provenance.file,
     }
-    return {key: value for key, value in found.items() if value is not None}
 
 
 def _texts(runs: list[RunRecord]) -> dict[str, str]:
-    lines = [json.dumps(as_data(each), ensure_ascii=False) for each in runs]
+    lines = [json.dumps(_kept(each), ensure_ascii=False) for each in runs]
     specs = {_SPEC.format(each.number): each.spec for each in runs if each.spec}
     return {_RUNS: _clean("[\n" + ",\n".join(lines) + "\n]\n"), **specs}
+
+
+def _kept(run: RunRecord) -> dict[str, Any]:
+    """What is written of a run: what is not known takes no room."""
+    return {key: value for key, value in as_data(run).items() if value is not None}
 
 
 def _clean(text: str) -> str:

@@ -142,7 +142,11 @@ class Happening(NamedTuple):
 
 
 class Status(NamedTuple):
-    """Everything about one job that fits on a screen."""
+    """
+    Everything about one job that fits on a screen.
+
+    `evidence` is what shows the reason of its state, in lines.
+    """
 
     job: JobState
     record: RunRecord | None = None
@@ -150,6 +154,7 @@ class Status(NamedTuple):
     conditions: tuple[Condition, ...] = ()
     events: tuple[Happening, ...] = ()
     failure: str | None = None
+    evidence: tuple[str, ...] = ()
 
 
 def stage_of(record: RunRecord) -> Stage:

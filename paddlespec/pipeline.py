@@ -150,6 +150,8 @@ def _finish(
     found += checks.run(facts, spoiled)
     if checks.readable(spoiled, "spec.target", "spec.mode", "spec.scheduling", "spec.pservers"):
         found += _target_faults(facts, choices.target)
+    if job.spec.patches and checks.readable(spoiled, "spec.patches"):
+        found += _condition_faults(facts)
     code = _collect(file, facts, found) if checks.readable(spoiled, "spec.package") else None
     return Loaded(file, whole, job, found, target, datacenter, governing, code)
 
@@ -209,9 +211,25 @@ def _target_faults(facts: checks.Facts, asked: str | None) -> list[Diagnostic]:
     try:
         return list(targets.load(facts.target).check(facts))
     except targets.UnknownTarget as error:
-        span = Span(f"--target {asked}") if asked else facts.document.locate(("spec", "target"))
-        hint = did_you_mean(error.name, error.known) or f"there is {', '.join(error.known)}"
-        return [Diagnostic("unknown-target", str(error), span, ("spec", "target"), hint)]
+        path: Path = ("spec", "target")
+        span = Span(f"--target {asked}") if asked else facts.document.locate(path)
+        return [_unknown_target(error, span, path)]
+
+
+def _condition_faults(facts: checks.Facts) -> Iterator[Diagnostic]:
+    """A patch for a target that does not exist would never apply."""
+    for index, patch in enumerate(facts.job.spec.patches):
+        try:
+            if patch.when.target is not None:
+                targets.must_exist(patch.when.target)
+        except targets.UnknownTarget as error:
+            path: Path = ("spec", "patches", index, "when", "target")
+            yield _unknown_target(error, facts.document.locate(path), path)
+
+
+def _unknown_target(error: targets.UnknownTarget, span: Span, path: Path) -> Diagnostic:
+    hint = did_you_mean(error.name, error.known) or f"there is {', '.join(error.known)}"
+    return Diagnostic("unknown-target", str(error), span, path, hint)
 
 
 def _collect(file: str, facts: checks.Facts, found: list[Diagnostic]) -> Collection | None:

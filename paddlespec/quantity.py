@@ -37,6 +37,15 @@ def seconds(duration: str) -> int:
     return sum(int(count) * _SECONDS[unit] for count, unit in _DURATION.findall(duration))
 
 
+def as_duration(length: float) -> str:
+    """A length of time in seconds as a spec says it, in the largest unit that holds it exactly."""
+    whole = int(length)
+    for unit, size in _SECONDS.items():
+        if whole >= size > 1 and whole % size == 0:
+            return f"{whole // size}{unit}"
+    return f"{whole}s" if length == whole else f"{length:.1f}s"
+
+
 def as_bytes(number: Decimal) -> str:
     """A count of bytes in the largest binary unit that holds it exactly."""
     for suffix in ("Ti", "Gi", "Mi", "Ki"):

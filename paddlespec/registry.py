@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from paddlespec.backend import OperationFailed
+from paddlespec.checks.reference import fault, host_and_rest
 
 if TYPE_CHECKING:
     import urllib3
@@ -21,8 +22,6 @@ HUB_CONFIGURED = "https://index.docker.io/v1/"
 _HUB_HOSTS = frozenset((DOCKER_HUB, "index.docker.io", "registry-1.docker.io"))
 _HUB_ADDRESS = "registry-1.docker.io"
 _LOCAL = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:[0-9]+)?\Z")
-_NAME = re.compile(r"[a-z0-9]+(?:[._/-]+[a-z0-9]+)*\Z")
-_TAG = re.compile(r"\w[\w.-]{0,127}\Z", re.ASCII)
 _HOST = re.compile(r"[A-Za-z0-9.-]+(:[0-9]{1,5})?\Z|\[[0-9a-fA-F:]+\](:[0-9]{1,5})?\Z")
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}\Z")
 _PARAMETER = re.compile(r'(\w+)="([^"]*)"')
@@ -67,20 +66,17 @@ def server_of(text: str) -> str:
 
 def image_of(text: str) -> Image:
     """The parts of an image's name; raises `ValueError` when it is none."""
-    first, slash, rest = text.partition("/")
-    has_host = bool(slash) and (first == "localhost" or any(each in first for each in ".:["))
-    host, rest = (first, rest) if has_host else (DOCKER_HUB, text)
-    name, at, digest = rest.partition("@")
+    if fault(text):
+        raise ValueError(text)
+    host, rest = host_and_rest(text)
+    name, _, digest = rest.partition("@")
     tag = ""
     if ":" in name.rpartition("/")[2]:
         name, _, tag = name.rpartition(":")
-    host = server_of(host)
+    host = server_of(host or DOCKER_HUB)
     if host == DOCKER_HUB and "/" not in name:
         name = f"library/{name}"
-    reference = digest or tag or "latest"
-    if not _NAME.match(name) or not (_DIGEST if at else _TAG).match(reference):
-        raise ValueError(text)
-    return Image(host, name, reference)
+    return Image(host, name, digest or tag or "latest")
 
 
 def secret(name: str, namespace: str, server: str, credentials: Credentials) -> dict[str, Any]:

@@ -36,7 +36,13 @@ if threading.current_thread() is threading.main_thread():
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Try what waits for other processes again before it counts as failed; it is told as rerun."""
+    """
+    Try what waits for other processes again before it counts as failed; it is told as rerun.
+
+    Whoever asks for all faults looks for what goes wrong once.
+    """
+    if os.environ.get("PADDLESPEC_FAULTS"):
+        return
     for item in items:
         if any(each in item.path.parents for each in WITH_OTHERS):
             item.add_marker(pytest.mark.flaky(reruns=2))

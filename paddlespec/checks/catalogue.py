@@ -64,6 +64,7 @@ ROLE_CHECKS: tuple[RoleCheck, ...] = (
     ports.one_owner,
     ports.drawn_ports,
     env.references,
+    images.spelling,
     images.tag,
     images.parameter_server,
     images.for_accelerators,
@@ -71,9 +72,11 @@ ROLE_CHECKS: tuple[RoleCheck, ...] = (
     command.launcher_in_ps,
     command.launcher_flags,
     command.no_command,
+    command.empty_words,
     command.exec_form,
     command.fault_tolerance,
     policy.tolerations,
+    policy.affinity,
     secrets.in_role_commands,
 )
 

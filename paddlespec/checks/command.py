@@ -198,6 +198,23 @@ def around_no_command(facts: Facts) -> Iterator[Diagnostic]:
 
 
 @reads("spec.command", "spec.{role}.command")
+def empty_words(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
+    """The first word names the program; an empty one behind it is often an empty parameter."""
+    path, command = command_of(facts.job.spec, name, role)
+    words = [command] if isinstance(command, str) else command or []
+    if words and not words[0].strip():
+        where = path if isinstance(command, str) else (*path, 0)
+        yield facts.error(
+            "empty", "the first word of a command names the program, and here it is empty", where
+        )
+    for index, word in enumerate(words[1:], start=1):
+        if not word and not words[index - 1].startswith("-"):
+            message = "an empty word is an argument of the program too"
+            hint = "leave it out, or write the command as one text"
+            yield facts.warning("exec-form", message, (*path, index), hint)
+
+
+@reads("spec.command", "spec.{role}.command")
 def exec_form(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
     """A list is executed as it is: no shell splits, joins or expands its words."""
     path, command = command_of(facts.job.spec, name, role)

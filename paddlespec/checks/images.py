@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from paddlespec.checks import reads
+from paddlespec.checks.reference import fault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,11 +61,19 @@ def _of_role(job: Job, name: RoleName, role: Role) -> tuple[Path, str]:
 
 
 @reads("spec.image", "spec.{role}.image")
+def spelling(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
+    """A name that no registry takes would be told by the cluster, once every pod waits for it."""
+    path, text = _of_role(facts.job, name, role)
+    if found := fault(text):
+        yield facts.error("image-name", found.message, path, found.hint)
+
+
+@reads("spec.image", "spec.{role}.image")
 def tag(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
     """What was reviewed is what runs: an image without a version may be another one tomorrow."""
     path, text = _of_role(facts.job, name, role)
     own = image(text)
-    if own.digest is None and own.tag in (None, "", "latest"):
+    if own.digest is None and own.tag in (None, "latest"):
         what = "has the tag latest" if own.tag else "has no tag"
         hint = "name a version, such as paddlepaddle/paddle:2.6.2, or a digest"
         yield facts.warning(

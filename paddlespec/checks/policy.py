@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from paddlespec import contract
 from paddlespec.checks import reads
+from paddlespec.diagnostic import did_you_mean
 from paddlespec.quantity import seconds
 
 if TYPE_CHECKING:
@@ -13,11 +14,16 @@ if TYPE_CHECKING:
 
     from paddlespec.checks import Facts
     from paddlespec.contract import RoleName
-    from paddlespec.diagnostic import Diagnostic
+    from paddlespec.diagnostic import Diagnostic, Path
     from paddlespec.model import Role
 
 _LONG_IDLE = 6 * 3600
 _PATH = ("spec", "policy")
+_AFFINITIES = ("nodeAffinity", "podAffinity", "podAntiAffinity")
+_RULES = (
+    "requiredDuringSchedulingIgnoredDuringExecution",
+    "preferredDuringSchedulingIgnoredDuringExecution",
+)
 
 
 @reads("spec.mode", "spec.policy.retries", "spec.trainers.replicas")
@@ -73,3 +79,20 @@ def tolerations(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic
         if each.toleration_seconds is not None and each.effect != "NoExecute":
             message = "tolerationSeconds belongs to `effect: NoExecute`"
             yield facts.error("toleration", message, (*path, "tolerationSeconds"))
+
+
+@reads("spec.{role}.affinity")
+def affinity(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
+    """An affinity is passed on as it is; the API server refuses the job for keys that it lacks."""
+    for key, rules in (role.affinity or {}).items():
+        path = ("spec", name, "affinity", key)
+        yield from _known(facts, path, _AFFINITIES)
+        for rule in rules if key in _AFFINITIES and isinstance(rules, dict) else ():
+            yield from _known(facts, (*path, rule), _RULES)
+
+
+def _known(facts: Facts, path: Path, known: tuple[str, ...]) -> Iterator[Diagnostic]:
+    key = str(path[-1])
+    if key not in known:
+        hint = did_you_mean(key, known) or f"expected one of {', '.join(known)}"
+        yield facts.error("unknown-key", f'unknown key "{key}"', path, hint, key=True)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from paddlespec.cli.places import Engines
     from paddlespec.cluster.client import Client
     from paddlespec.project import Project
+    from paddlespec.shapes.places import CheckState
 
 Name = Annotated[
     str | None, typer.Argument(metavar="[NAME]", help="A datacenter; the current one if absent.")
@@ -23,11 +24,11 @@ _ROLES = ("viewer", "differ", "applier", "operator", "registry")
 
 
 class Row(NamedTuple):
-    """One thing that was looked at; *state* is ok, missing, absent (not needed) or unknown."""
+    """One thing that was looked at."""
 
     what: str
     name: str
-    state: str
+    state: CheckState
     detail: str = ""
 
 
@@ -115,7 +116,7 @@ def _rows(
     needed = {_of(each, "target") for each in layers}
     needed |= {_of(each.get("scheduling"), "scheduler") for each in layers}
     for name, version in terrain.installed(client).items():
-        state = "ok" if version else "missing" if name in needed else "absent"
+        state: CheckState = "ok" if version else "missing" if name in needed else "absent"
         detail = version or ("jobs here need it" if name in needed else "no job here needs it")
         yield Row("kind", name, state, detail)
     yield from _queues(client, shared)

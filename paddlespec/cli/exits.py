@@ -9,7 +9,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
 
 class Exit(IntEnum):
@@ -126,5 +126,15 @@ def _internal(error: Exception) -> int:
         "please report this line and the command; PADDLESPEC_DEBUG=1 shows the traceback",
     )
     if os.environ.get("PADDLESPEC_DEBUG"):
-        traceback.print_exception(error)
+        sys.stderr.write("".join(_places(error)))
     return Exit.internal
+
+
+def _places(error: BaseException) -> Iterator[str]:
+    """A traceback of lines of our code alone; texts of errors and variables may be secrets."""
+    import traceback
+
+    if (earlier := error.__cause__ or error.__context__) is not None:
+        yield from _places(earlier)
+    yield from traceback.format_tb(error.__traceback__)
+    yield f"{type(error).__name__}\n"

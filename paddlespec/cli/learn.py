@@ -14,29 +14,37 @@ def schema(
     which: Annotated[
         str,
         typer.Argument(
-            metavar="[source|effective|project|config]",
-            help="source: one file; effective: after all layers; project: .paddlespec.yaml; config: your own.",
+            metavar="[source|effective|project|config|output/NAME]",
+            help="source: one file; effective: after all layers; project: .paddlespec.yaml; "
+            "config: your own; output/NAME: what a command prints with -o json.",
         ),
     ] = "source",
     out: Annotated[
         str | None, typer.Option("--out", metavar="FILE", help="Write it to FILE.")
     ] = None,
+    listed: Annotated[bool, typer.Option("--list", help="The names of all schemas.")] = False,
 ) -> int:
     """
-    Print the JSON schema of specs, for editors and other tools.
+    Print the JSON schema of specs, or of what a command prints with -o json.
 
     \b
     paddlespec schema
     paddlespec schema effective
     paddlespec schema project --out paddlespec.v1.json
+    paddlespec schema output/jobs
     """
-    from paddlespec.gate import CONFIG, EFFECTIVE, PROJECT, SOURCE
     from paddlespec.resources import text
 
-    names = {"source": SOURCE, "effective": EFFECTIVE, "project": PROJECT, "config": CONFIG}
-    if which not in names:
-        raise Stop(Exit.usage, f"{which}: expected one of {', '.join(names)}")
-    content = text("schemas", names[which])
+    files = _schemas()
+    if listed:
+        sys.stdout.write("".join(f"{each}\n" for each in files))
+        return Exit.done
+    if which not in files:
+        from paddlespec.diagnostic import did_you_mean
+
+        hint = did_you_mean(which, files) or "all names: paddlespec schema --list"
+        raise Stop(Exit.usage, f'no schema is called "{which}"', hint)
+    content = text("schemas", *files[which])
     if out is None:
         sys.stdout.write(content)
         return Exit.done
@@ -44,6 +52,22 @@ def schema(
 
     write_all({out: content.encode()})
     return Exit.done
+
+
+def _schemas() -> dict[str, tuple[str, ...]]:
+    """The path of each bundled schema by the name that people give."""
+    import os
+
+    from paddlespec.gate import CONFIG, EFFECTIVE, PROJECT, SOURCE
+    from paddlespec.resources import bundled
+
+    own = {"source": SOURCE, "effective": EFFECTIVE, "project": PROJECT, "config": CONFIG}
+    files = os.listdir(bundled("schemas", "output"))
+    outputs = sorted(each.removesuffix(".v1.json") for each in files)
+    return {
+        **{name: (file,) for name, file in own.items()},
+        **{f"output/{each}": ("output", f"{each}.v1.json") for each in outputs},
+    }
 
 
 def explain(

@@ -91,7 +91,7 @@ def open_local(namespace: str | None, here: Here | None, loaded: Loaded | None) 
     """This machine as a backend; the datacenter's local mapping stands below --mount."""
     from paddlespec.cli.tell import note
     from paddlespec.local.engine import Engine
-    from paddlespec.local.prepare import Options
+    from paddlespec.local.options import Options
 
     here = here or Here()
     claims: dict[str, str] = {}

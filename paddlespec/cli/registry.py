@@ -116,7 +116,7 @@ def registries(
             "servers": list(each.servers),
             "users": list(each.users),
             "ours": each.is_ours,
-            "created": each.created,
+            "created": each.created or None,
         }
         for each in found
     ]

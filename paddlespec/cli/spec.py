@@ -16,6 +16,7 @@ from paddlespec.pipeline import Choices
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from paddlespec.cli.namesakes import Named
     from paddlespec.diagnostic import Diagnostic
     from paddlespec.pipeline import Loaded
 
@@ -25,7 +26,7 @@ _NONE = Choices()
 class _Checked(NamedTuple):
     """What one process found in its share of the files."""
 
-    jobs: int
+    jobs: list[Named]
     found: list[Diagnostic]
     texts: dict[str, str]
 
@@ -39,14 +40,17 @@ def validate(
     quiet: bool = False,
 ) -> int:
     """Report everything that is wrong with the specs of *paths*; the answer is no on any error."""
+    from paddlespec.cli.namesakes import named, namesakes
+
     # Documents are trees without cycles: what the collector would look for is not there.
     gc.disable()
 
     def check(names: Sequence[str]) -> _Checked:
         files = Files()
-        count, found = 0, []
+        called: list[Named] = []
+        found: list[Diagnostic] = []
         for jobs, faults in load_each(names, files, chosen):
-            count += len(jobs)
+            called += map(named, jobs)
             found += faults
             for job in jobs:
                 if job.is_valid and job.job.spec.patches:
@@ -54,23 +58,34 @@ def validate(
                     from paddlespec.template import Templates
 
                     found += patch_faults(job, Templates())
-        return _Checked(count, found, files.excerpted(found))
+        return _Checked(called, found, files.excerpted(found))
 
     names, found = find_specs(paths)
     shares = spread(check, names)
-    found = in_order([*found, *(each for share in shares for each in share.found)])
+    jobs = [each for share in shares for each in share.jobs]
+    same = list(namesakes(jobs))
+    found = in_order([*found, *same, *(each for share in shares for each in share.found)])
     if output == "text":
         from paddlespec.report import text
 
         texts = {name: content for share in shares for name, content in share.texts.items()}
+        texts |= _texts(same)
         sys.stdout.write(shown_on(sys.stdout, found, texts, no_color=no_color))
         if not quiet:
-            sys.stderr.write(text.verdict(sum(each.jobs for each in shares), found) + "\n")
+            sys.stderr.write(text.verdict(len(jobs), found) + "\n")
     else:
         from paddlespec import report
 
         sys.stdout.write(report.diagnostics(output, found))
     return Exit.no if has_errors(found) else Exit.done
+
+
+def _texts(found: Sequence[Diagnostic]) -> dict[str, str]:
+    """The texts of files in which one share alone found nothing."""
+    files = Files()
+    for name in {each.span.file for each in found}:
+        files.read(name)
+    return files.excerpted(found)
 
 
 class _Rendered(NamedTuple):

@@ -60,7 +60,7 @@ def together(
             while (event := own.get()) is not None:
                 tell(event)
             became(each, next(results))
-    except BaseException:
+    except BaseException:  # an interrupt as well ends all of them
         crew.dismiss()
         engines.cancel()
         crew.join()

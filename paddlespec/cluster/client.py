@@ -1,139 +1,54 @@
-"""
-Requests to the API server: raw objects, own words for refusals, patience with passing troubles.
-
-The official client gives the connection and the credentials; its models, which are slow, and its
-discovery of everything are not used.
-"""
+"""What is asked of the API server: raw objects, and our own words for its refusals."""
 
 from __future__ import annotations
 
-import json
-import threading
-import time
-from contextlib import contextmanager
 from copy import copy
-from itertools import count
-from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import quote, urlencode
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
-import urllib3
-from kubernetes.client.api_client import ApiClient
-
-from paddlespec import __version__
-from paddlespec.backend import Interrupted, OperationFailed, TimeRanOut
 from paddlespec.cluster.discovery import Discovery, cache_folder
 from paddlespec.cluster.kinds import Resource, group_path, known
-from paddlespec.cluster.refusal import Refusal, Refused, Request, refusal
-from paddlespec.cluster.unreachable import unreachable
-from paddlespec.crew import Crew
+from paddlespec.cluster.refusal import Refused, Request, refusal
+from paddlespec.cluster.transport import Transport
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterator
 
     from paddlespec.cluster.connection import Connection
     from paddlespec.cluster.survey import Survey
+    from paddlespec.cluster.transport import Query
     from paddlespec.manifest import Identity, Manifest
 
 MANAGER = "paddlespec"
-_CONNECT_SECONDS = 10.0
-_READ_SECONDS = 30.0
-# A stream that says nothing for so long is asked for again: a dead connection does not tell.
-_QUIET_SECONDS = 60.0
-_BLOCK = 64 * 1024
-_PAUSES = (0.1, 0.3, 1.0, 2.0, 4.0)
-# An address that never answered is more likely wrong than down.
-_PAUSES_AT_FIRST = _PAUSES[:2]
-_LONGEST_RETRY_AFTER = 30.0
-# How often is asked whether a token has to be renewed, which reads files.
-_TOKEN_SECONDS = 1.0
-# Requests of one job, or jobs, that are under way at the same time.
-AT_ONCE = 8
+_OURS = {"fieldManager": MANAGER}
+_APPLY, _JSON_PATCH = "application/apply-patch+yaml", "application/json-patch+json"
+_NAMES = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 # Names of a kind that are worth to be asked for at once.
 _MANY = 2000
 
-Query = dict[str, str]
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
-
-class Client:
-    """
-    Connections to one server, for any number of threads; close them at the end.
-
-    `at_once`: how many requests of one job may be under way, where their order does not matter.
-    """
+class Client(Transport):
+    """One server, in which *namespace* is meant where an object names none."""
 
     def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
         self.namespace = connection.namespace
-        self.deadline: float | None = None
-        self.at_once = AT_ONCE
-        self._has_answered = self._is_down = False
-        self._configuration = connection.configuration
-        # Jobs have requests of their own under way, and locks that they renew.
-        self._configuration.connection_pool_maxsize = 4 * AT_ONCE
-        self._api = ApiClient(connection.configuration)
-        self._discovery = Discovery(self.host, self._listed, cache_folder())
         self.survey: Survey | None = None
-        self._cancelled = threading.Event()
-        self._own = threading.local()
-        self._renewal = threading.Lock()
-        self._renewed = float("-inf")
-        self._token: str | None = None
-        if not connection.configuration.verify_ssl:
-            # The kubeconfig says so; a warning with every request tells nothing new.
-            urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
+        self._discovery = Discovery(self.host, self._listed, cache_folder())
 
-    def close(self) -> None:
-        """Close the connection."""
-        self._api.close()  # type: ignore[no-untyped-call]
-
-    @property
-    def host(self) -> str:
-        """The address of the API server."""
-        return str(self._configuration.host)
-
-    def cancel(self) -> None:
-        """From now on every request, and every pause, of any thread raises `Interrupted`."""
-        self._cancelled.set()
-
-    @contextmanager
-    def tidying(self) -> Iterator[None]:
-        """Requests of this thread that have to be sent all the same, such as to give back a lock."""
-        before = getattr(self._own, "tidies", False)
-        self._own.tidies = True
-        try:
-            yield
-        finally:
-            self._own.tidies = before
-
-    def each(self, work: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-        """
-        What *work* makes of each of *items*, in their order, side by side where that is allowed.
-
-        The first failure in that order is raised; nothing more is begun then.
-        """
-        listed = list(items)
-        if self.at_once == 1 or len(listed) < 2:
-            return [work(each) for each in listed]
-        crew = Crew(work, listed, self.at_once)
-        try:
-            return list(crew.results())
-        finally:
-            crew.dismiss()
+    def surveyed(self, survey: Survey) -> Client:
+        """The same connections with what a survey found: to look, and not to write."""
+        found = copy(self)
+        found.survey = survey
+        return found
 
     def get(self, identity: Identity) -> Manifest | None:
         """The live object, if there is one."""
         known = self.survey.get(identity) if self.survey else None
         if known is not None:
             return known.live
-        resource = self._resource(identity.api_version, identity.kind)
-        request = Request("get", resource.plural, resource.kind, identity.namespace, identity.name)
-        try:
-            return self._json(request, "GET", self._path(resource, identity))
-        except Refused as error:
-            if error.refusal.status == 404:
-                return None
-            raise
+        request, path = self._about("get", identity)
+        return self._json_or_none(request, path)
 
     def find(
         self, api_version: str, kind: str, namespace: str, selector: str = "", fields: str = ""
@@ -143,15 +58,9 @@ class Client:
             known = self.survey.find((api_version, kind), namespace, selector, fields)
             if known is not None:
                 return known
-        resource = self._resource(api_version, kind)
-        request = Request("list", resource.plural, resource.kind, namespace)
+        request, path = self._about_all(api_version, kind, namespace)
         query = {"labelSelector": selector, "fieldSelector": fields}
-        answer = self._json(
-            request,
-            "GET",
-            resource.path(quote(namespace, safe="")),
-            {k: v for k, v in query.items() if v},
-        )
+        answer = self.json(request, "GET", path, {k: v for k, v in query.items() if v})
         # Only the list as a whole says what its items are.
         return [
             {"apiVersion": api_version, "kind": kind, **each} for each in answer.get("items") or ()
@@ -159,23 +68,11 @@ class Client:
 
     def names(self, api_version: str, kind: str, namespace: str) -> set[str] | None:
         """The names of all objects of a kind, whosever they are; nothing where they are many."""
-        resource = self._resource(api_version, kind)
-        answer = self._json(
-            Request("list", resource.plural, resource.kind, namespace),
-            "GET",
-            resource.path(quote(namespace, safe="")),
-            {"limit": str(_MANY)},
-            accept="application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
-        )
+        request, path = self._about_all(api_version, kind, namespace)
+        answer = self.json(request, "GET", path, {"limit": str(_MANY)}, accept=_NAMES)
         if (answer.get("metadata") or {}).get("continue"):
             return None
         return {each["metadata"]["name"] for each in answer.get("items") or ()}
-
-    def surveyed(self, survey: Survey) -> Client:
-        """The same connections with what a survey found: to look, and not to write."""
-        found = copy(self)
-        found.survey = survey
-        return found
 
     def apply(
         self,
@@ -186,39 +83,21 @@ class Client:
         force: bool = False,
     ) -> Manifest:
         """Server-side apply; a field that others have set is a conflict, unless *force* takes it."""
-        resource = self._resource(identity.api_version, identity.kind)
-        request = Request(
-            "patch", resource.plural, resource.kind, identity.namespace, identity.name
-        )
-        query = {"fieldManager": MANAGER, "force": "true" if force else "false"}
+        request, path = self._about("patch", identity)
+        query = {**_OURS, "force": "true" if force else "false"}
         if dry_run:
             query["dryRun"] = "All"
-        return self._json(
-            request,
-            "PATCH",
-            self._path(resource, identity),
-            query,
-            manifest,
-            "application/apply-patch+yaml",
-        )
+        return self.json(request, "PATCH", path, query, manifest, _APPLY)
 
     def create(self, manifest: Manifest, identity: Identity) -> Manifest:
         """Create an object; one that is there already is a conflict."""
-        resource = self._resource(identity.api_version, identity.kind)
-        request = Request(
-            "create", resource.plural, resource.kind, identity.namespace, identity.name
-        )
-        path = self._path(resource, identity).rpartition("/")[0]
-        return self._json(request, "POST", path, {"fieldManager": MANAGER}, manifest)
+        request, path = self._about("create", identity)
+        return self.json(request, "POST", path.rpartition("/")[0], _OURS, manifest)
 
     def update(self, manifest: Manifest, identity: Identity) -> Manifest:
         """Replace an object; its resourceVersion, if it has one, must be the one that is there."""
-        resource = self._resource(identity.api_version, identity.kind)
-        request = Request(
-            "update", resource.plural, resource.kind, identity.namespace, identity.name
-        )
-        path = self._path(resource, identity)
-        return self._json(request, "PUT", path, {"fieldManager": MANAGER}, manifest)
+        request, path = self._about("update", identity)
+        return self.json(request, "PUT", path, _OURS, manifest)
 
     def replace_value(self, live: Manifest, identity: Identity, path: str, value: object) -> None:
         """
@@ -226,22 +105,12 @@ class Client:
 
         A JSON patch that tests the UID never creates, and its refusal quotes nothing.
         """
-        resource = self._resource(identity.api_version, identity.kind)
-        request = Request(
-            "patch", resource.plural, resource.kind, identity.namespace, identity.name
-        )
+        request, url = self._about("patch", identity)
         patch = [
             {"op": "test", "path": "/metadata/uid", "value": live["metadata"]["uid"]},
             {"op": "replace", "path": path, "value": value},
         ]
-        self._json(
-            request,
-            "PATCH",
-            self._path(resource, identity),
-            {"fieldManager": MANAGER},
-            patch,
-            "application/json-patch+json",
-        )
+        self.json(request, "PATCH", url, _OURS, patch, _JSON_PATCH)
 
     def delete(self, identity: Identity, uid: str, version: str | None = None) -> None:
         """
@@ -249,63 +118,25 @@ class Client:
 
         With a *version*, only as long as nobody has changed it since.
         """
-        resource = self._resource(identity.api_version, identity.kind)
-        request = Request(
-            "delete", resource.plural, resource.kind, identity.namespace, identity.name
-        )
+        request, path = self._about("delete", identity)
         fence = {"uid": uid, **({"resourceVersion": version} if version else {})}
         body = {"propagationPolicy": "Background", "preconditions": fence}
         try:
-            self._json(request, "DELETE", self._path(resource, identity), {}, body)
+            self.json(request, "DELETE", path, {}, body)
         except Refused as error:
             if error.refusal.status != 404:
                 raise
 
     def logs(self, namespace: str, pod: str, container: str, lines: int) -> list[str]:
         """The last lines that a container wrote."""
-        path = f"/api/v1/namespaces/{quote(namespace, safe='')}/pods/{quote(pod, safe='')}/log"
+        request, path = _about_log(namespace, pod)
         query = {"container": container, "tailLines": str(lines)}
-        request = Request("get", "pods/log", "Pod", namespace, pod)
-        return self._send(request, "GET", path, query).decode("utf-8", "replace").splitlines()
+        return self.send(request, "GET", path, query).decode("utf-8", "replace").splitlines()
 
     def log(self, namespace: str, pod: str, query: Query) -> Iterator[bytes]:
-        """
-        A log as it comes, in blocks; nothing of a container that is not there, or not yet.
-
-        Whoever asks has to ask again: it raises `OperationFailed` when the connection drops, and
-        when nothing came for so long that it may have.
-        """
-        path = f"/api/v1/namespaces/{quote(namespace, safe='')}/pods/{quote(pod, safe='')}/log"
-        request = Request("get", "pods/log", "Pod", namespace, pod)
-        quiet = _QUIET_SECONDS if query.get("follow") == "true" else _READ_SECONDS
-        headers = {"Accept": "*/*", "User-Agent": f"paddlespec/{__version__}"}
-        try:
-            response = self._api.rest_client.pool_manager.request(
-                "GET",
-                f"{self.host}{path}?{urlencode(query)}",
-                headers={**headers, **self._credentials()},
-                timeout=urllib3.Timeout(connect=_CONNECT_SECONDS, read=quiet),
-                retries=False,
-                preload_content=False,
-            )
-            try:
-                if response.status in (400, 404):
-                    return
-                if response.status != 200:
-                    raise Refused(refusal(request, response.status, response.read()))
-                yield from response.stream(_BLOCK, decode_content=False)
-            finally:
-                response.close()
-        except urllib3.exceptions.HTTPError as error:
-            raise unreachable(self.host, error) from None
-
-    def websocket(self, path: str, protocols: str, connect: Callable[..., Any]) -> Any:
-        """A connection for streams both ways, as *connect* of the official client makes it."""
-        headers = {"sec-websocket-protocol": protocols}
-        if token := self._credentials().get("Authorization"):
-            headers["authorization"] = token
-        url = f"ws{self.host.removeprefix('http')}{path}"
-        return connect(self._configuration, url, headers)
+        """A log as it comes, as `stream` does; nothing of a container that is not there yet."""
+        request, path = _about_log(namespace, pod)
+        return self.stream(request, path, query, lasting=query.get("follow") == "true")
 
     def serves(self, api_version: str, kind: str) -> bool:
         """Whether the cluster knows a kind that is not Kubernetes' own."""
@@ -313,31 +144,44 @@ class Client:
 
     def server_version(self) -> str:
         """The version of Kubernetes that answers."""
-        answer = self._json(Request("get", "version", "version"), "GET", "/version")
+        answer = self.json(Request("get", "version", "version"), "GET", "/version")
         return str(answer.get("gitVersion") or "unknown")
 
     def preferred(self, group: str) -> str | None:
         """The version of a group that the cluster prefers; nothing where it has no such group."""
+        request = Request("get", group, group)
+        answer = self._json_or_none(request, f"/apis/{quote(group, safe='')}") or {}
+        version = (answer.get("preferredVersion") or {}).get("groupVersion")
+        return str(version) if version else None
+
+    def _listed(self, api_version: str) -> list[Any] | None:
+        """The resources of a group version; nothing where the cluster has none."""
+        request = Request("get", api_version, api_version)
+        answer = self._json_or_none(request, group_path(api_version))
+        return None if answer is None else list(answer.get("resources") or ())
+
+    def _json_or_none(self, request: Request, path: str) -> dict[str, Any] | None:
+        """What is at *path*, if anything is."""
         try:
-            answer = self._json(
-                Request("get", group, group), "GET", f"/apis/{quote(group, safe='')}"
-            )
+            return self.json(request, "GET", path)
         except Refused as error:
             if error.refusal.status == 404:
                 return None
             raise
-        version = (answer.get("preferredVersion") or {}).get("groupVersion")
-        return str(version) if version else None
 
-    def pause(self, seconds: float) -> None:
-        """Wait a moment, but not beyond the deadline."""
-        left = seconds if self.deadline is None else self.deadline - time.monotonic()
-        if getattr(self._own, "tidies", False):
-            time.sleep(max(0.0, min(seconds, left)))
-        elif self._cancelled.wait(max(0.0, min(seconds, left))):
-            raise Interrupted
-        if self.deadline is not None and left <= seconds:
-            raise TimeRanOut("time ran out")
+    def _about(self, verb: str, identity: Identity) -> tuple[Request, str]:
+        """A request for one object, and its path."""
+        resource = self._resource(identity.api_version, identity.kind)
+        namespace = quote(identity.namespace or self.namespace, safe="")
+        path = resource.path(namespace, quote(identity.name, safe=""))
+        named = identity.namespace, identity.name
+        return Request(verb, resource.plural, resource.kind, *named), path
+
+    def _about_all(self, api_version: str, kind: str, namespace: str) -> tuple[Request, str]:
+        """A request for all objects of a kind, and their path."""
+        resource = self._resource(api_version, kind)
+        path = resource.path(quote(namespace, safe=""))
+        return Request("list", resource.plural, resource.kind, namespace), path
 
     def _resource(self, api_version: str, kind: str) -> Resource:
         found = known(api_version, kind) or self._discovery.resource(api_version, kind)
@@ -345,127 +189,7 @@ class Client:
             raise Refused(refusal(Request("get", kind, kind), 404, b""))
         return found
 
-    def _listed(self, api_version: str) -> list[Any] | None:
-        """The resources of a group version; nothing where the cluster has none."""
-        try:
-            answer = self._json(
-                Request("get", api_version, api_version), "GET", group_path(api_version)
-            )
-        except Refused as error:
-            if error.refusal.status == 404:
-                return None
-            raise
-        return list(answer.get("resources") or ())
 
-    def _path(self, resource: Resource, identity: Identity) -> str:
-        namespace = quote(identity.namespace or self.namespace, safe="")
-        return resource.path(namespace, quote(identity.name, safe=""))
-
-    def _json(
-        self,
-        request: Request,
-        method: str,
-        path: str,
-        query: Query | None = None,
-        body: object = None,
-        content_type: str = "application/json",
-        accept: str = "application/json",
-    ) -> dict[str, Any]:
-        content = self._send(request, method, path, query, body, content_type, accept)
-        try:
-            found = json.loads(content)
-        except ValueError:
-            found = None
-        if not isinstance(found, dict):
-            raise self._no_server()
-        return found
-
-    def _no_server(self) -> OperationFailed:
-        told = f"what answers at {self.host} is no API server"
-        return OperationFailed(told, "a proxy or a login page?")
-
-    def _send(
-        self,
-        request: Request,
-        method: str,
-        path: str,
-        query: Query | None = None,
-        body: object = None,
-        content_type: str = "application/json",
-        accept: str = "application/json",
-    ) -> bytes:
-        """Send until there is an answer that stays; every request of ours may be repeated."""
-        url = f"{self.host}{path}{'?' + urlencode(query) if query else ''}"
-        headers = {"Accept": accept, "User-Agent": f"paddlespec/{__version__}"}
-        content = None
-        if body is not None:
-            content = json.dumps(body, ensure_ascii=False).encode()
-            headers["Content-Type"] = content_type
-        for attempt in count():
-            if self._cancelled.is_set() and not getattr(self._own, "tidies", False):
-                raise Interrupted
-            trouble: OperationFailed
-            after = None
-            try:
-                status, answer, after = self._once(method, url, headers, content)
-            except urllib3.exceptions.HTTPError as error:
-                trouble = unreachable(self.host, error)
-                # What one job has tried in vain, the others need not try as long.
-                passes = not isinstance(error, urllib3.exceptions.SSLError) and not self._is_down
-                self._is_down = not self._has_answered and (
-                    self._is_down or attempt >= len(_PAUSES_AT_FIRST)
-                )
-            else:
-                self._has_answered = True
-                if 200 <= status < 300:
-                    return answer
-                if status in (405, 501) and not answer.lstrip().startswith(b"{"):
-                    raise self._no_server()
-                if status == 401 and not attempt and self._is_renewed():
-                    continue
-                found: Refusal = refusal(request, status, answer)
-                trouble, passes = Refused(found), found.may_pass
-            pauses = _PAUSES if self._has_answered else _PAUSES_AT_FIRST
-            if not passes or attempt >= len(pauses):
-                raise trouble
-            self._retry_in(after or pauses[attempt], trouble)
-        raise AssertionError("not reached")
-
-    def _retry_in(self, seconds: float, trouble: OperationFailed) -> None:
-        try:
-            self.pause(min(seconds, _LONGEST_RETRY_AFTER))
-        except TimeRanOut:
-            raise TimeRanOut(f"time ran out: {trouble.message}", trouble.hint) from None
-
-    def _once(
-        self, method: str, url: str, headers: dict[str, str], content: bytes | None
-    ) -> tuple[int, bytes, float | None]:
-        read = _READ_SECONDS
-        if self.deadline is not None:
-            read = max(0.5, min(read, self.deadline - time.monotonic()))
-        response = self._api.rest_client.pool_manager.request(
-            method,
-            url,
-            body=content,
-            headers={**headers, **self._credentials()},
-            timeout=urllib3.Timeout(connect=min(_CONNECT_SECONDS, read), read=read),
-            retries=False,
-        )
-        after = response.headers.get("Retry-After", "")
-        return response.status, response.data, float(after) if after.isdigit() else None
-
-    def _credentials(self) -> dict[str, str]:
-        """The header that says who asks; a token that ages is renewed on the way."""
-        with self._renewal:
-            if time.monotonic() - self._renewed > _TOKEN_SECONDS:
-                found = self._configuration.auth_settings().get("BearerToken")
-                self._token = found["value"] if found else None
-                self._renewed = time.monotonic()
-            return {"Authorization": self._token} if self._token else {}
-
-    def _is_renewed(self) -> bool:
-        """Look for other credentials at once: those that were sent are not known any more."""
-        before = self._token
-        self._renewed = float("-inf")
-        self._credentials()
-        return self._token != before
+def _about_log(namespace: str, pod: str) -> tuple[Request, str]:
+    path = f"/api/v1/namespaces/{quote(namespace, safe='')}/pods/{quote(pod, safe='')}/log"
+    return Request("get", "pods/log", "Pod", namespace, pod), path

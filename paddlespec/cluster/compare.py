@@ -51,7 +51,8 @@ class Comparing:
 
     An object that is to be created is shown as it was rendered: what the server adds to it is the
     same for every job, and what it invents is never the same. An object that cannot be changed in
-    place is shown by the fields that we apply. What could not be compared is a row with a problem.
+    place is shown by the fields that we apply. What could not be compared is a row with a problem,
+    and so is one of the `conflicts`: it has fields that others have set.
     """
 
     def __init__(self, client: Client, work: Work, inventory: Manifest | None = None) -> None:
@@ -62,6 +63,7 @@ class Comparing:
         self.owner = next((each for each in work.manifests if is_owner(each)), None)
         self.live: dict[Identity, Manifest | None] = {}
         self.refusals: dict[Identity, Refused] = {}
+        self.conflicts: set[Identity] = set()
         self.left = Left()
 
     def rows(self, *, prune: bool = True) -> list[Row]:
@@ -152,6 +154,7 @@ class Comparing:
             except Refused as again:
                 _pass_on(again)
             else:
+                self.conflicts.add(identity(live))
                 told = f"{error.message}; `apply --force-conflicts` does this"
                 return Row(Change(essence(live), _resumed(essence(found), live)), told)
         sent = without(sent, ["metadata", "uid"])

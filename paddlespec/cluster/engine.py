@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from paddlespec.backend import JobFailed, OperationFailed, Until
 from paddlespec.cluster import jobs, past, records, remove, retire, status, watch
 from paddlespec.cluster.apply import Apply
-from paddlespec.cluster.client import AT_ONCE, Client
+from paddlespec.cluster.client import Client
 from paddlespec.cluster.connection import resolve
 from paddlespec.cluster.outlook import outlook
 from paddlespec.cluster.refusal import Refused
 from paddlespec.cluster.survey import Survey
+from paddlespec.cluster.transport import AT_ONCE
 from paddlespec.cluster.wanted import namespace_of
 from paddlespec.history import State
 

@@ -16,6 +16,7 @@ from paddlespec.cluster.jobs import find, state
 from paddlespec.cluster.refusal import Refused
 from paddlespec.cluster.replicas import rank
 from paddlespec.cluster.wanted import is_owner
+from paddlespec.cluster.why import ended
 from paddlespec.logs.descriptors import allow_files
 from paddlespec.logs.line import Source
 from paddlespec.manifest import JOB_LABEL, Identity, role
@@ -96,15 +97,10 @@ def verdict(client: Client, name: str) -> str | None:
     if not told.stage.is_failure:
         return None
     run = f"run {told.run} of {name}" if told.run is not None else name
-    ended = [
-        (min(each[0] for each in ends), "(terminated)" in readiness.ending(pod), index)
-        for index, pod in enumerate(found.pods or ())
-        if (ends := list(readiness.ended_badly(pod)))
-    ]
-    if not ended:
+    pod = ended.first(found.pods or ())
+    if pod is None:
         return f"{run} failed" + (f": {told.why}" if told.why else "")
-    pod = (found.pods or ())[min(ended)[2]]
-    return f"{run} failed; {pod['metadata']['name']} was the first: {readiness.ending(pod)}"
+    return f"{run} failed; {pod['metadata']['name']} was the first: {ended.ending(pod)}"
 
 
 class Kept:

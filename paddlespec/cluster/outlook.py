@@ -18,7 +18,7 @@ from paddlespec.cluster.own import own
 from paddlespec.cluster.past import settled
 from paddlespec.cluster.prune import refusal
 from paddlespec.cluster.refusal import Refused
-from paddlespec.cluster.wanted import belongs_to, namespace_of, wanted
+from paddlespec.cluster.wanted import belongs_to, fingerprint_of, namespace_of, wanted
 from paddlespec.diff import Change, Comparison, Effect, Operation, Row
 from paddlespec.history import History
 from paddlespec.lifecycle import Decision, Step
@@ -159,14 +159,16 @@ def _kept(row: Row) -> Row:
 def _anew(comparing: Comparing, row: Row) -> Row:
     """An object that goes with an earlier run and comes again: it is another one then."""
     before, after = row.change.before, row.change.after
-    if before is None or after is None or row.problem or after["kind"] == "PersistentVolumeClaim":
+    # Fields that others have set go with the object.
+    stays = row.problem is not None and row.change.identity not in comparing.conflicts
+    if before is None or after is None or stays or after["kind"] == "PersistentVolumeClaim":
         return row
     live = comparing.live.get(identity(after))
     manifest = comparing.rendered(identity(after))
     if live is None or manifest is None:
         return row
     owners = live["metadata"].get("ownerReferences") or [None]
-    sent = wanted(manifest, None, comparing.namespace, owners[0])
+    sent = wanted(manifest, None, comparing.namespace, owners[0], fingerprint_of(live))
     return Row(Change(_marked(own(live, sent), live["metadata"]["uid"]), _marked(sent, _NEW_UID)))
 
 

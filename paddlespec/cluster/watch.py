@@ -9,20 +9,19 @@ from paddlespec.backend import JobFailed, OperationFailed, Progress, Until
 from paddlespec.cluster import readiness
 from paddlespec.cluster.refusal import Refused
 from paddlespec.cluster.wanted import is_owner
+from paddlespec.cluster.why import container, creation, ended
+from paddlespec.cluster.why.blame import culprit
 from paddlespec.manifest import JOB_LABEL, ROLE_LABEL, Identity, identity, role
 
 if TYPE_CHECKING:
     from paddlespec.backend import Run
     from paddlespec.cluster.client import Client
+    from paddlespec.cluster.why.blame import Culprit
     from paddlespec.manifest import Manifest
 
 _LOG_LINES = 10
 _EVENTS = 5
 _REASON = re.compile(r"[A-Za-z]{1,60}\Z")
-# The parts of an event's text that name an object; the rest may quote the pod.
-KNOWN_REASONS = re.compile(
-    r"exceeded quota: [a-z0-9.-]*[a-z0-9]|no PriorityClass with name [a-z0-9.-]*[a-z0-9]"
-)
 
 
 class Live(NamedTuple):
@@ -90,9 +89,9 @@ def _roles(
         if not hindered and len(pods) < wanted and not trainers["spec"].get("suspend"):
             hindered = _refused_pods(client, run, manifest, live)
         why = f" ({hindered[0]})" if hindered else ""
-        ended = sum(each.message == "ended" for each in looks)
-        over = f", {ended} ended" if ended else ""
-        told.append(f"{name} {ready - ended}/{wanted} running{over}{why}")
+        over = sum(each.message == "ended" for each in looks)
+        also = f", {over} ended" if over else ""
+        told.append(f"{name} {ready - over}/{wanted} running{also}{why}")
     if trainers["spec"].get("suspend"):
         return Progress(False, True, progress.message)
     if not here and not any("ended" in each for each in told):
@@ -152,8 +151,8 @@ def _refused_pods(client: Client, run: Run, manifest: Manifest, live: Live) -> l
     if not events:
         return []
     last = max(events, key=lambda each: each.get("lastTimestamp") or "")
-    known = KNOWN_REASONS.search(str(last.get("message") or ""))
-    return [f"pods cannot be created: {known[0] if known else 'see the events of the Job'}"]
+    known = creation.words(str(last.get("message") or ""))
+    return [f"pods cannot be created: {known or 'see its events'}"]
 
 
 def _check_pservers(client: Client, run: Run, live: Live, trainers: Manifest) -> None:
@@ -206,28 +205,27 @@ def failure(
         return OperationFailed(f"{name} is being deleted by somebody")
     uid = workload["metadata"]["uid"]
     own = [
-        (min(each[0] for each in ends), pod)
+        pod
         for pod in live.pods.get(workload["metadata"]["labels"].get(ROLE_LABEL, ""), ())
         if any(each.get("uid") == uid for each in pod["metadata"].get("ownerReferences") or ())
-        and (ends := list(readiness.ended_badly(pod)))
     ]
-    lines = [f"{name} {message}"]
-    if own:
-        # Replicas that a failure took down end in the same second, by a signal.
-        _, pod = min(own, key=lambda each: (each[0], "(terminated)" in readiness.ending(each[1])))
-        lines += _last_words(client, run, pod)
-    return JobFailed("\n".join(lines))
+    to_blame = culprit(own, lambda each: _wrote(client, run, each))
+    words = _last_words(client, run, to_blame) if to_blame else []
+    return JobFailed("\n".join([f"{name} {message}", *words]))
 
 
-def _last_words(client: Client, run: Run, pod: Manifest) -> list[str]:
+def _last_words(client: Client, run: Run, to_blame: Culprit) -> list[str]:
+    pod = to_blame.pod
+    ending = f"  {pod['metadata']['name']}: {ended.ending(pod)}"
+    return [ending, *_events(client, run, pod), *(f"  {each}" for each in to_blame.lines())]
+
+
+def _wrote(client: Client, run: Run, pod: Manifest) -> list[str] | None:
     name = pod["metadata"]["name"]
-    found = [f"  {name}: {readiness.ending(pod)}", *_events(client, run, pod)]
-    _, container, _ = min(readiness.ended_badly(pod), key=lambda each: each[0])
     try:
-        wrote = client.logs(run.namespace, name, container, _LOG_LINES)
+        return client.logs(run.namespace, name, ended.container(pod), _LOG_LINES)
     except OperationFailed:
-        return [*found, "  its log cannot be read"]
-    return [*found, *(f"  | {each}" for each in wrote)]
+        return None
 
 
 def _events(client: Client, run: Run, pod: Manifest) -> list[str]:
@@ -242,6 +240,6 @@ def _events(client: Client, run: Run, pod: Manifest) -> list[str]:
     for each in events[-_EVENTS:]:
         reason = str(each.get("reason") or "")
         if _REASON.match(reason):
-            known = readiness.missing(each.get("message"))
+            known = container.missing(each.get("message"))
             told[f"{reason} ({known})" if known else reason] = None
     return [f"  events: {', '.join(told)}"] if told else []

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from paddlespec.backend import Consent, Work
     from paddlespec.local.folder import JobFolder
     from paddlespec.local.launch import Launch
-    from paddlespec.local.prepare import Options
+    from paddlespec.local.options import Options
 
 _TICK = 0.1
 
@@ -132,7 +132,7 @@ class Apply:
             raise OperationFailed(
                 f"cannot write to {folder}: {(error.strerror or '').lower()}"
             ) from None
-        except BaseException:
+        except BaseException:  # an interrupt as well leaves no half of a run
             if not state.is_alive(folder):
                 shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -143,7 +143,8 @@ class Apply:
         return Run(self.work, self.folder.namespace, launch.uid)
 
     def _prepared(self, folder: str) -> Launch:
-        from paddlespec.local.prepare import Options, prepare
+        from paddlespec.local.options import Options
+        from paddlespec.local.prepare import prepare
 
         return prepare(self.work, self.options or Options(environment=os.environ), folder)
 

@@ -3,18 +3,36 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def archive(code: Mapping[str, Any]) -> bytes | None:
-    """The tar that travels with the job; nothing where the code is on a mount."""
-    from base64 import b64decode
+class Code(NamedTuple):
+    """The package: its archive, its folder in the job, and what it says of Python."""
 
-    packed = code.get("binaryData", {}).get("code.tar")
-    return b64decode(packed) if packed else None
+    content: bytes | None = None
+    folder: str = ""
+    python: str = "python"
+    requirements: str | None = None
+    packages: tuple[str, ...] = ()
+    digest: str | None = None
+
+
+def read(rehearsal: Mapping[str, Any]) -> Code:
+    """The code of a rehearsal; without content where it is on a mount."""
+    said = rehearsal.get("code")
+    if said is None:
+        return Code()
+    return Code(
+        _archive(said),
+        said["folder"],
+        said["python"],
+        said.get("requirements"),
+        tuple(said.get("pip", ())),
+        said.get("digest"),
+    )
 
 
 def unpack(content: bytes, folder: str) -> None:
@@ -27,7 +45,7 @@ def unpack(content: bytes, folder: str) -> None:
         if hasattr(tarfile, "data_filter"):
             tar.extractall(folder, filter="data")
         else:  # Python before 3.10.12; the archive is our own
-            tar.extractall(folder)  # noqa: S202
+            tar.extractall(folder)  # noqa: S202 - see above
 
 
 def text_of(content: bytes, name: str) -> str | None:
@@ -41,3 +59,11 @@ def text_of(content: bytes, name: str) -> str | None:
         except KeyError:
             return None
         return file.read().decode("utf-8", "replace") if file else None
+
+
+def _archive(code: Mapping[str, Any]) -> bytes | None:
+    """The tar that travels with the job."""
+    from base64 import b64decode
+
+    packed = code.get("binaryData", {}).get("code.tar")
+    return b64decode(packed) if packed else None

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from paddlespec.backend import Consent, Mode, Unread, Work
     from paddlespec.history import Recorded
-    from paddlespec.local.prepare import Options
+    from paddlespec.local.options import Options
     from paddlespec.local.state import Status as RunState
     from paddlespec.picture import JobState, Status
 
@@ -157,7 +157,7 @@ class Engine:
             return place if place and os.listdir(place) else None
         return None
 
-    def contents(self, name: str, *, claims: bool) -> Contents:  # noqa: ARG002
+    def contents(self, name: str, *, claims: bool) -> Contents:  # noqa: ARG002 - none here
         """What there is of the job *name*."""
         folder = self._folder(name)
         if not folder.exists:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from paddlespec.local import verdict
 from paddlespec.local.idle import Idle
 from paddlespec.local.state import Culprit, Phase, Step
+from paddlespec.outcome import lost, timed_out
+from paddlespec.quantity import as_duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -52,8 +54,7 @@ class Judge:
         if asked is not None:
             return Outcome(Phase.killed, asked, final=True)
         if launch.timeout is not None and time.monotonic() - self.begun > launch.timeout:
-            told = f"its timeout of {_duration(launch.timeout)} has passed"
-            return Outcome(Phase.failed, told, final=True)
+            return Outcome(Phase.failed, timed_out(launch.timeout), final=True)
         if launch.independent and launch.retries:
             return self._judge_each()
         failed = self._failed()
@@ -90,8 +91,7 @@ class Judge:
         role = next(
             each.process.role for each in failed if culprit and each.process.name == culprit.name
         )
-        lost = role == "pservers"
-        return Outcome(Phase.failed, "a pserver was lost" if lost else "a replica failed", culprit)
+        return Outcome(Phase.failed, lost(role), culprit)
 
     def _stuck(self, trainers: list[Running], accepting: set[Address]) -> Outcome | None:
         """Whether somebody waits for what cannot come any more."""
@@ -111,7 +111,7 @@ class Judge:
         names = ", ".join(each.process.name for each in left[:3])
         return Outcome(
             Phase.failed,
-            f"{names} did nothing for {_duration(still)} since {gone.process.name} ended with 0: "
+            f"{names} did nothing for {as_duration(still)} since {gone.process.name} ended with 0: "
             "they may wait for it",
         )
 
@@ -126,7 +126,7 @@ class Judge:
                     f"ended with exit code {each.state.code} before it listened on {host}:{port}"
                 )
             elif time.monotonic() - max(since, each.since) > self.launch.rendezvous:
-                limit = _duration(self.launch.rendezvous)
+                limit = as_duration(self.launch.rendezvous)
                 ending = f"does not listen on {host}:{port} after {limit}"
             else:
                 continue
@@ -149,11 +149,3 @@ class Judge:
         """With the last lines, now that all output has come."""
         each = next(each for each in self.replicas if each.process.name == culprit.name)
         return culprit._replace(lines=verdict.last_lines(each.tail))
-
-
-def _duration(seconds: float) -> str:
-    whole = int(seconds)
-    for unit, length in (("d", 86_400), ("h", 3_600), ("m", 60)):
-        if whole >= length and whole % length == 0:
-            return f"{whole // length}{unit}"
-    return f"{whole}s" if seconds == whole else f"{seconds:.1f}s"

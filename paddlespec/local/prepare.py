@@ -18,7 +18,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
 
 from paddlespec.backend import OperationFailed
@@ -42,41 +42,14 @@ if TYPE_CHECKING:
 
     from paddlespec.backend import Work
     from paddlespec.local.addresses import Addresses
+    from paddlespec.local.code import Code
     from paddlespec.local.mounts import Place
+    from paddlespec.local.options import Options
     from paddlespec.manifest import Manifest
 
 _LOGS = "/tmp/paddle-log"
 _ARCHIVE = "code.tar"
 _INSTALLS = re.compile(r"\bpip[0-9.]*\b")
-
-
-class Options(NamedTuple):
-    """
-    What the user says about this machine.
-
-    `mounts` maps paths of the job to folders here, `claims` the names of claims: the datacenter's
-    local mapping. `environment` is the user's shell. Without `true_paths` paths are rewritten even
-    where processes could see the true ones. `namespace` wins over the spec's own.
-    """
-
-    mounts: Mapping[str, str] = {}
-    claims: Mapping[str, str] = {}
-    python: str | None = None
-    cpu_only: bool = False
-    environment: Mapping[str, str] = {}
-    true_paths: bool = True
-    namespace: str | None = None
-
-
-class _Code(NamedTuple):
-    """The package: its archive, its folder in the job, and what it says of Python."""
-
-    content: bytes | None = None
-    folder: str = ""
-    python: str = "python"
-    requirements: str | None = None
-    packages: tuple[str, ...] = ()
-    digest: str | None = None
 
 
 class _Own(NamedTuple):
@@ -94,7 +67,7 @@ class _Run(NamedTuple):
     options: Options
     namespace: str
     addresses: Addresses
-    code: _Code
+    code: Code
     visible: dict[str, str]
     true_paths: bool
 
@@ -110,10 +83,9 @@ def prepare(work: Work, options: Options, folder: str) -> Launch:
     folder = os.path.abspath(folder)
     uid = str(uuid4())
     namespace = options.namespace or addresses.namespace(processes)
-    found = addresses.addresses(
-        processes, namespace, folder, os.path.join(_cache(options), "ports")
-    )
+    found = addresses.addresses(processes, namespace, folder, os.path.join(options.cache, "ports"))
     places = {_name(each): _places(each, options, folder) for each in processes}
+    results = output.read(rehearsal, list(places.values()))
     seen = resources.devices(
         processes, resources.present(options.environment), cpu_only=options.cpu_only
     )
@@ -124,7 +96,7 @@ def prepare(work: Work, options: Options, folder: str) -> Launch:
             *mounts.faults(processes, mounts.Maps(options.mounts, options.claims)),
             *seen.faults,
             *found.faults,
-            *_output_faults(rehearsal, places),
+            *results.faults(),
         ],
     )
     python = python_env.own(options.python, options.environment)
@@ -139,7 +111,7 @@ def prepare(work: Work, options: Options, folder: str) -> Launch:
         options,
         namespace,
         found,
-        _code(rehearsal),
+        code.read(rehearsal),
         seen.visible,
         options.true_paths and not hidden and view.can_mount(root),
     )
@@ -161,24 +133,15 @@ def prepare(work: Work, options: Options, folder: str) -> Launch:
         grace=rehearsal.get("grace", 60.0),
         meets=bool(rehearsal.get("meets")),
         independent=rehearsal.get("mode") == "parallel",
-        output=_results(rehearsal, places),
+        output=results.first,
     )
-    if place := _output(rehearsal, places):
-        output.claim(place, rehearsal["outputPolicy"], uid)
+    results.claim(uid)
     return launch
 
 
 def _name(process: Manifest) -> str:
     name: str = process["metadata"]["name"]
     return name
-
-
-def _cache(options: Options) -> str:
-    shell = options.environment
-    home = shell.get("XDG_CACHE_HOME") or os.path.join(
-        shell.get("HOME") or os.path.expanduser("~"), ".cache"
-    )
-    return os.path.join(home, "paddlespec")
 
 
 def _places(process: Manifest, options: Options, folder: str) -> list[Place]:
@@ -203,46 +166,6 @@ def _refuse(job: str, faults: list[str]) -> None:
     if faults:
         head = f"{len(faults)} things are missing before {job} can run here:"
         raise OperationFailed("\n  ".join([head, *faults]))
-
-
-def _output(rehearsal: Mapping[str, Any], places: Mapping[str, Sequence[Place]]) -> str | None:
-    """The folder of the results here, where it is not new for each run."""
-    path = rehearsal.get("output")
-    for own in places.values() if path else ():
-        place = mounts.place_of(own, str(path))
-        if place and not place.scratch:
-            return mounts.here_of(own, str(path))
-    return None
-
-
-def _results(rehearsal: Mapping[str, Any], places: Mapping[str, Sequence[Place]]) -> str | None:
-    """Where the first trainer's results are to be found."""
-    path = rehearsal.get("output")
-    return mounts.here_of(next(iter(places.values())), str(path)) if path else None
-
-
-def _output_faults(
-    rehearsal: Mapping[str, Any], places: Mapping[str, Sequence[Place]]
-) -> list[str]:
-    folder = _output(rehearsal, places)
-    if folder is None:
-        return []
-    found = output.fault(folder, rehearsal["output"], rehearsal["outputPolicy"])
-    return [found] if found else []
-
-
-def _code(rehearsal: Mapping[str, Any]) -> _Code:
-    said = rehearsal.get("code")
-    if said is None:
-        return _Code()
-    return _Code(
-        code.archive(said),
-        said["folder"],
-        said["python"],
-        said.get("requirements"),
-        tuple(said.get("pip", ())),
-        said.get("digest"),
-    )
 
 
 def _own(process: Manifest, places: list[Place], run: _Run) -> _Own:
@@ -292,7 +215,7 @@ def _python(
     wanted = python_env.Wanted(text, said.requirements, said.packages, said.digest)
     if not wanted:
         return python
-    cache = os.path.join(_cache(run.options), "python")
+    cache = os.path.join(run.options.cache, "python")
     return python_env.environment(python, wanted, cache, cwd, run.options.environment)
 
 

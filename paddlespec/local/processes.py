@@ -164,7 +164,7 @@ def _become(
         for fd, own in ((null, 0), (output, 1), (output, 2)):
             os.dup2(fd, own)
         os.chdir(process.cwd)
-        os.execvpe(process.argv[0], process.argv, process.env)  # noqa: S606
+        os.execvpe(process.argv[0], process.argv, process.env)  # noqa: S606 - no shell between
     except OSError as error:
         code = 127 if isinstance(error, FileNotFoundError) else 126
         named = error.filename if isinstance(error.filename, str) else process.argv[0]

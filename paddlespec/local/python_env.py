@@ -83,7 +83,7 @@ def environment(
             try:
                 inherit(base, path)
                 _install(found, wanted, cwd, shell)
-            except BaseException:
+            except BaseException:  # an interrupt as well leaves no half of it
                 shutil.rmtree(path, ignore_errors=True)
                 raise
             with open(os.path.join(path, _READY), "w", encoding="ascii"):

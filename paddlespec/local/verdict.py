@@ -9,10 +9,10 @@ others in their last words.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from paddlespec import exit_code
+from paddlespec.last_words import speak_of_others
 from paddlespec.local.state import Culprit
 
 if TYPE_CHECKING:
@@ -20,11 +20,6 @@ if TYPE_CHECKING:
 
 LINES = 10
 _LONGEST = 500
-# What gloo, brpc and sockets say when the other side is gone.
-_OF_OTHERS = re.compile(
-    rb"gloo::|gloo/transport|Connection (?:reset|closed) by peer|Connection refused|Broken pipe"
-    rb"|peer (?:is )?(?:closed|gone|lost)|TimeoutException|\[E112\]"
-)
 _ABORTED, _TERMINATED = 134, (15, 143)
 # Not of its own will: what killed it came from elsewhere, and is where the trouble began.
 _KILLED = 137
@@ -81,7 +76,7 @@ def _is_victim(end: End) -> bool:
         return False
     if code in (_ABORTED, *_TERMINATED):
         return True
-    return bool(_OF_OTHERS.search(end.tail))
+    return speak_of_others(end.tail)
 
 
 def _printable(text: str) -> str:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from paddlespec.logs.line import Line, Source
+    from paddlespec.shapes import findings as shapes
 
 _COLORS = (36, 33, 32, 35, 34, 96, 93, 92, 95, 94)
 _RESET = b"\x1b[0m"
@@ -96,8 +97,8 @@ class Json:
         found = []
         for line in lines:
             source = line.source
-            data = {
-                "time": line.time.decode(),
+            data: shapes.Line = {
+                "time": line.time.decode() or None,
                 "role": source.role,
                 "index": source.replica,
                 "name": source.name,

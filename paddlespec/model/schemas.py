@@ -39,8 +39,8 @@ def all_schemas() -> dict[str, Schema]:
 
 def effective_schema() -> Schema:
     """What a document must be once all layers are merged; profiles are no part of it."""
-    schema = _tidy(Job.model_json_schema(by_alias=True))
-    return _head("paddlejob.effective.v1.json", "PaddleJob (effective)", schema)
+    schema = tidy(Job.model_json_schema(by_alias=True))
+    return head("paddlejob.effective.v1.json", "PaddleJob (effective)", schema)
 
 
 def source_schema(effective: Schema) -> Schema:
@@ -71,42 +71,43 @@ def source_schema(effective: Schema) -> Schema:
         "type": "object",
         "$defs": definitions,
     }
-    return _head("paddlejob.v1.json", "PaddleJob", schema)
+    return head("paddlejob.v1.json", "PaddleJob", schema)
 
 
 def project_schema(source: Schema) -> Schema:
     """The project file; its layers have the shape of a source spec."""
-    schema = _tidy(Project.model_json_schema(by_alias=True))
+    schema = tidy(Project.model_json_schema(by_alias=True))
     for holder, name in [(schema, "defaults"), (schema["$defs"]["Datacenter"], "spec")]:
         said = {key: holder["properties"][name][key] for key in ("description", "examples")}
         holder["properties"][name] = {"$ref": "#/$defs/Spec", **said}
     schema["$defs"] |= source["$defs"]
-    return _head("paddlespec.v1.json", "paddlespec project", schema)
+    return head("paddlespec.v1.json", "paddlespec project", schema)
 
 
 def config_schema() -> Schema:
     """A person's own configuration."""
-    schema = _tidy(Config.model_json_schema(by_alias=True))
-    return _head("paddlespec.config.v1.json", "paddlespec configuration", schema)
+    schema = tidy(Config.model_json_schema(by_alias=True))
+    return head("paddlespec.config.v1.json", "paddlespec configuration", schema)
 
 
-def _head(name: str, title: str, schema: Schema) -> Schema:
+def head(name: str, title: str, schema: Schema) -> Schema:
+    """*schema* with the words that say which one it is."""
     return {"$schema": DIALECT, "$id": f"{BASE}/{name}", "title": title, **schema}
 
 
-def _tidy(node: Any) -> Any:
+def tidy(node: Any) -> Any:
     """Pydantic's schema in the shape that editors and error messages read best."""
     if isinstance(node, list):
-        return [_tidy(each) for each in node]
+        return [tidy(each) for each in node]
     if not isinstance(node, dict):
         return node
     literal = ("default", "examples", "enumDescriptions")
     node = {
         key: value
         if key in literal
-        else {name: _tidy(each) for name, each in value.items()}
+        else {name: tidy(each) for name, each in value.items()}
         if key in ("properties", "$defs")
-        else _tidy(value)
+        else tidy(value)
         for key, value in node.items()
         if key != "title" or isinstance(value, dict)
     }

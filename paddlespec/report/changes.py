@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from paddlespec.diff import MISSING, Operation
 from paddlespec.report.hidden import Hidden
-from paddlespec.report.objects import Line, fields, lines
+from paddlespec.report.objects import fields, lines
 from paddlespec.report.summary import facts, plan
 from paddlespec.report.width import visible
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from paddlespec.diff import Comparison, Row
     from paddlespec.report.mask import Secrets
+    from paddlespec.report.objects import Field, Line
+    from paddlespec.report.summary import Fact
+    from paddlespec.shapes import changes as shapes
 
 Format = Literal["text", "json", "markdown", "github"]
 _STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -117,7 +120,7 @@ def _json(comparisons: Sequence[Comparison], hidden: Hidden) -> str:
     return json.dumps(listed, indent=2) + "\n"
 
 
-def _job(comparison: Comparison, hidden: Hidden) -> dict[str, Any]:
+def _job(comparison: Comparison, hidden: Hidden) -> shapes.JobChanges:
     found = facts(comparison, hidden.text) if comparison.differs else []
     return {
         "job": comparison.job,
@@ -126,28 +129,47 @@ def _job(comparison: Comparison, hidden: Hidden) -> dict[str, Any]:
         "differs": comparison.differs,
         "notes": [hidden.text(each) for each in comparison.notes],
         "refusal": hidden.text(comparison.refusal) if comparison.refusal else None,
-        "summary": [each._asdict() for each in found],
+        "summary": [_fact(each) for each in found],
         "objects": [_object(each, hidden) for each in comparison.rows],
     }
 
 
-def _object(row: Row, hidden: Hidden) -> dict[str, Any]:
+def _fact(fact: Fact) -> shapes.Fact:
+    return {
+        "name": fact.name,
+        "before": fact.before,
+        "after": fact.after,
+        "change": fact.change,
+    }
+
+
+def _object(row: Row, hidden: Hidden) -> shapes.ObjectChange:
     change = row.change
-    found: dict[str, Any] = {
+    found: shapes.ObjectChange = {
         "apiVersion": change.identity.api_version,
         "kind": change.identity.kind,
         "namespace": change.identity.namespace,
         "name": change.identity.name,
         "operation": change.operation.value,
         "problem": hidden.text(row.problem) if row.problem else None,
-        "fields": [],
+        "fields": [_field(each) for each in fields(row, hidden)],
     }
-    for field in fields(row, hidden):
-        known = {"path": field.path, "before": field.before, "after": field.after}
-        told = {key: value for key, value in known.items() if value is not MISSING}
-        found["fields"].append({**told, "effect": field.effect.value})
     if change.operation is Operation.create and change.after is not None:
         found["object"] = hidden.manifest(change.after)
+    return found
+
+
+def _field(field: Field) -> shapes.FieldChange:
+    found: shapes.FieldChange = {
+        "path": field.path,
+        "before": field.before,
+        "after": field.after,
+        "effect": field.effect.value,
+    }
+    if field.before is MISSING:
+        del found["before"]
+    if field.after is MISSING:
+        del found["after"]
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from paddlespec.report.moments import ago, duration, moment
 from paddlespec.report.table import Column, table
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from paddlespec.picture import JobState, RoleState, Worker
+    from paddlespec.shapes import jobs as shapes
 
 _SPACE = Column("NAMESPACE", cut=True)
 _JOBS = (
@@ -66,8 +67,8 @@ def workers(
     return table(_WORKERS, [_worker(each, now) for each in found], wide=wide, width=width)
 
 
-def job_data(job: JobState) -> dict[str, Any]:
-    """A job as plain data: every key is there, and what is not known is null."""
+def job_data(job: JobState) -> shapes.Job:
+    """A job as plain data."""
     return {
         "namespace": job.namespace,
         "name": job.name,
@@ -85,8 +86,8 @@ def job_data(job: JobState) -> dict[str, Any]:
     }
 
 
-def worker_data(worker: Worker) -> dict[str, Any]:
-    """A replica as plain data: every key is there, and what is not known is null."""
+def worker_data(worker: Worker) -> shapes.Worker:
+    """A replica as plain data."""
     return {
         "name": worker.name,
         "role": worker.role,
@@ -117,7 +118,7 @@ def state_of(worker: Worker) -> str:
     return f"{worker.state.value} ({worker.reason})" if worker.reason else worker.state.value
 
 
-def _role_data(role: RoleState) -> dict[str, Any]:
+def _role_data(role: RoleState) -> shapes.Role:
     return {
         "desired": role.desired,
         "ready": role.ready,

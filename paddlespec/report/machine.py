@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from paddlespec.diagnostic import dotted
 
@@ -11,17 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from paddlespec.diagnostic import Diagnostic
+    from paddlespec.shapes.findings import Finding, Findings
 
 
 def diagnostics(found: Sequence[Diagnostic]) -> str:
-    """
-    One object: the findings, and how many there are of each severity.
-
-    Lines and columns count from 1, `endColumn` is the first after the stretch; all are null where
-    the finding is about an option or a file as a whole.
-    """
+    """One object: the findings, and how many there are of each severity."""
     errors = sum(each.is_error for each in found)
-    listed = {
+    listed: Findings = {
         "diagnostics": [_finding(each) for each in found],
         "errors": errors,
         "warnings": len(found) - errors,
@@ -29,7 +25,7 @@ def diagnostics(found: Sequence[Diagnostic]) -> str:
     return json.dumps(listed, indent=2) + "\n"
 
 
-def _finding(diagnostic: Diagnostic) -> dict[str, Any]:
+def _finding(diagnostic: Diagnostic) -> Finding:
     span = diagnostic.span
     return {
         "code": diagnostic.code,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from paddlespec.history import Recorded, RunRecord
+    from paddlespec.shapes.runs import History, OneRun
 
 _SPACE = Column("NAMESPACE", cut=True)
 _COLUMNS = (
@@ -46,7 +47,7 @@ def runs(
     return table(columns, rows, wide=wide, width=width)
 
 
-def listed(recorded: Sequence[Recorded]) -> dict[str, Any]:
+def listed(recorded: Sequence[Recorded]) -> History:
     """Jobs with their runs, oldest first."""
     return {
         "jobs": [
@@ -60,10 +61,14 @@ def listed(recorded: Sequence[Recorded]) -> dict[str, Any]:
     }
 
 
-def one(recorded: Recorded, run: RunRecord) -> dict[str, Any]:
+def one(recorded: Recorded, run: RunRecord) -> OneRun:
     """One run with the spec that was applied, as far as that is kept."""
-    found = {"namespace": recorded.namespace, "name": recorded.job, **as_data(run)}
-    return found if run.spec is None else {**found, "spec": parsed(run.spec)}
+    return {
+        "namespace": recorded.namespace,
+        "name": recorded.job,
+        **as_data(run),
+        "spec": None if run.spec is None else parsed(run.spec),
+    }
 
 
 def parsed(spec: str) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from paddlespec.history import as_data
 from paddlespec.picture import Doing, Stage
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from paddlespec.history import RunRecord
     from paddlespec.picture import Condition, Happening, RoleState, Status
+    from paddlespec.shapes import jobs as shapes
 
 _LABEL = 12
 _EVENTS = 8
@@ -38,7 +39,7 @@ def brief(found: Status) -> str:
     return ", ".join([told, *(f"{each.name} {_role(each)}" for each in job.roles)])
 
 
-def data(found: Status, following: Sequence[str]) -> dict[str, Any]:
+def data(found: Status, following: Sequence[str]) -> shapes.Status:
     """*found* as plain data."""
     return {
         **job_data(found.job),
@@ -47,6 +48,7 @@ def data(found: Status, following: Sequence[str]) -> dict[str, Any]:
         "conditions": [_condition_data(each) for each in found.conditions],
         "events": [_event_data(each) for each in found.events],
         "failure": found.failure,
+        "evidence": list(found.evidence),
         "next": list(following),
     }
 
@@ -92,6 +94,7 @@ def _lines(found: Status, now: datetime) -> Iterator[str]:
     number = f"run {job.run}" if job.run is not None else "no run is recorded"
     yield _row("runs", f"{mode}{number}")
     yield _row("state", job.stage.value + (f": {job.why}" if job.why else ""))
+    yield from (_row("evidence", each) for each in found.evidence)
     if took := _times(found, now):
         yield _row("time", took)
     if job.queue:
@@ -167,7 +170,7 @@ def _event(event: Happening, now: datetime) -> str:
     return f"{when}{mark}{event.subject} {event.reason}{times}{text}"
 
 
-def _condition_data(condition: Condition) -> dict[str, Any]:
+def _condition_data(condition: Condition) -> shapes.Condition:
     return {
         "object": condition.subject,
         "type": condition.type,
@@ -176,7 +179,7 @@ def _condition_data(condition: Condition) -> dict[str, Any]:
     }
 
 
-def _event_data(event: Happening) -> dict[str, Any]:
+def _event_data(event: Happening) -> shapes.Event:
     return {
         "object": event.subject,
         "reason": event.reason,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from importlib.metadata import EntryPoints
 
     from paddlespec.checks import Facts
     from paddlespec.contract import Context
@@ -55,10 +56,21 @@ def load(name: str) -> Target:
     if name in _BUILT_IN:
         module: Target = import_module(_BUILT_IN[name])
         return module
+    target: Target = _installed(name)[name].load()
+    return target
+
+
+def must_exist(name: str) -> None:
+    """Raise `UnknownTarget` for what is no target; nothing is loaded."""
+    if name not in _BUILT_IN:
+        _installed(name)
+
+
+def _installed(name: str) -> EntryPoints:
+    """The targets of third parties, with *name* among them."""
     from importlib.metadata import entry_points
 
     found = entry_points(group=GROUP)
     if name not in found.names:
         raise UnknownTarget(name, sorted({*_BUILT_IN, *found.names}))
-    target: Target = found[name].load()
-    return target
+    return found

@@ -1,20 +1,23 @@
 """
 Commands that are processes of their own and start in no time: children of one that has imported.
 
-A thousand of them can be killed at every possible moment, which would take too long if each had
-to import everything first.
+A thousand of them can be killed at every possible moment, and what every test runs costs the
+requests that it makes: if each had to import everything first, that alone would take too long.
 """
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,8 +29,8 @@ class Ended(NamedTuple):
     """How a command ended; a negative code is the signal that killed it."""
 
     code: int
-    out: str
-    err: str
+    stdout: str
+    stderr: str
 
 
 class Command:
@@ -47,6 +50,8 @@ class Command:
         with self._connection, self._stream:
             code = int(self._stream.readline())
         out, err = (each.read_text(encoding="utf-8") for each in self._files)
+        for each in self._files:
+            each.unlink()
         return Ended(code, out, err)
 
 
@@ -93,6 +98,15 @@ def shell(folder: Path) -> Iterator[Shell]:
         process.wait()
         process.stdin.close()
         process.stdout.close()
+
+
+@cache
+def common() -> Shell:
+    """The shell of all tests of this process, until it ends."""
+    stack = ExitStack()
+    atexit.register(stack.close)
+    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="paddlespec-shell-"))
+    return stack.enter_context(shell(Path(folder)))
 
 
 def main(path: str) -> None:

@@ -148,3 +148,16 @@ def test_kueues_fields_are_never_taken(user: User) -> None:
     assert live["spec"]["template"]["spec"]["nodeSelector"]["pool"] == "spot"
     assert "takes spec.activeDeadlineSeconds from kubectl-edit" in told.stdout
     assert "takes spec.template" not in told.stdout
+
+
+def test_a_replacement_ends_what_others_have_set(user: User) -> None:
+    spec = (user.ps(run_for="1h"), "-u", "pservers.workload=StatefulSet")
+    user.run("apply", *spec, "--wait", "ready", "--timeout", "60s")
+    user.plane.kubectl("scale", "statefulset", "fit-pserver", "-n", user.namespace, "--replicas=3")
+    changed = (*spec, "-u", "pservers.replicas=4", "-u", "image=registry.test/paddle:2")
+    assert "kubectl" in user.run("diff", *changed, code=3).stdout
+    shown = user.run("diff", *changed, "--replace", code=1)
+    assert "kubectl" not in shown.stdout + shown.stderr
+    assert "spec-hash" not in shown.stdout
+    user.run("apply", *changed, "--replace", "--wait", "ready", "--timeout", "60s")
+    assert user.get("statefulsets", "fit-pserver")["spec"]["replicas"] == 4

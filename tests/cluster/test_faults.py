@@ -40,6 +40,10 @@ spec:
   volumes: [{name: out, mountPath: /out, claim: {size: 1Gi}}]
 """
 OTHER = ("-u", "image=registry.test/paddle:2")
+NO_PSERVERS = (
+    *("-u", "mode=collective", "-u", "pservers-"),
+    *("-u", "command=python -m paddle.distributed.launch train.py"),
+)
 AT_ONCE = 12
 TTL_SECONDS = 1
 # More than one command needs, should it have to poll a little longer.
@@ -51,6 +55,7 @@ class Scenario(NamedTuple):
     A command and what becomes of its job.
 
     `before`: what the job has become by then. `plain`: what an apply without consent is given.
+    `roles`: how many there are at the end.
     """
 
     command: tuple[str, ...]
@@ -58,10 +63,11 @@ class Scenario(NamedTuple):
     before: str | None = None
     plain: tuple[str, ...] = ()
     spec: str = COLLECTIVE
+    roles: int = 1
 
 
 SCENARIOS = {
-    "create": Scenario(("apply", "SPEC"), ("running",), spec=PS),
+    "create": Scenario(("apply", "SPEC"), ("running",), spec=PS, roles=2),
     "change": Scenario(
         ("apply", "SPEC", "-u", "policy.timeout=3h"),
         ("running",),
@@ -76,6 +82,9 @@ SCENARIOS = {
         ("replaced", "running"),
         "running",
         OTHER,
+    ),
+    "prune": Scenario(
+        ("apply", "SPEC", *NO_PSERVERS), ("succeeded", "running"), "complete", NO_PSERVERS, PS
     ),
     "rerun": Scenario(("apply", "SPEC", "--rerun"), ("succeeded", "running"), "complete"),
     "kill": Scenario(("kill", "NAME"), ("killed",), "running"),
@@ -201,7 +210,7 @@ class Trial:
             for ended in pool.map(
                 lambda share: self._run("apply", *share, run_for=run_for), shares
             ):
-                assert ended.code == 0, ended.err
+                assert ended.code == 0, ended.stderr
 
         def is_there() -> bool:
             if before == "complete":
@@ -217,7 +226,7 @@ class Trial:
         """The requests of the command when nothing is in its way."""
         route, kubeconfig = self.proxy.route(self.user.folder, self.user.namespace, _let_pass)
         ended = self._run(*self._command(name), kubeconfig=kubeconfig)
-        assert ended.code == 0, ended.err
+        assert ended.code == 0, ended.stderr
         return min(route.count, MOST_REQUESTS)
 
     def _meet(self, case: Case) -> tuple[bool, str | None]:
@@ -257,11 +266,11 @@ class Trial:
         if scenario.command[0] != "delete":
             plain = self._run("apply", spec, *scenario.plain)
         if plain is not None and plain.code != 0:
-            refused = "its spec has changed, so that it has to be replaced" in plain.err
+            refused = "its spec has changed, so that it has to be replaced" in plain.stderr
             owner = left.get("jobs", case.name)
             runs = owner is not None and "deletionTimestamp" not in owner["metadata"]
             if not (refused and runs and "--replace" in scenario.command):
-                return f"a plain apply ended with {plain.code}: {plain.err}"
+                return f"a plain apply ended with {plain.code}: {plain.stderr}"
         if plain is not None:
             told = self._undisturbed(case, left)
             if told:
@@ -269,11 +278,11 @@ class Trial:
         if len(scenario.ends) > 1 and not self._is_new(case):
             again = self._run(*self._command(case.name))
             if again.code != 0:
-                return f"the second one ended with {again.code}: {again.err}"
+                return f"the second one ended with {again.code}: {again.stderr}"
         if scenario.command[0] in ("kill", "delete"):
             again = self._run(*self._command(case.name))
-            if again.code != 0 and "nothing is left" not in again.err:
-                return f"the second one ended with {again.code}: {again.err}"
+            if again.code != 0 and "nothing is left" not in again.stderr:
+                return f"the second one ended with {again.code}: {again.stderr}"
         return None
 
     def _undisturbed(self, case: Case, left: There) -> str | None:
@@ -325,7 +334,7 @@ class Trial:
             if left or (claims and not runs):
                 return f"left over: {left}, {len(claims)} claims"
             return None
-        roles = 2 if self.scenario.spec is PS else 1
+        roles = self.scenario.roles
         owner = final.get("jobs", case.name)
         if owner is None or owner["metadata"]["uid"] != runs[-1]["uid"]:
             return "the run that is recorded is not the one that is there"
@@ -423,9 +432,9 @@ def _let_pass(seen: Seen) -> Fate:
 
 def _wrong(case: Case, ended: Ended) -> str | None:
     """What is wrong with the end of a command that met a fault."""
-    if "Traceback" in ended.err or "internal error" in ended.err:
-        return ended.err
-    if "canary" in ended.out + ended.err:
+    if "Traceback" in ended.stderr or "internal error" in ended.stderr:
+        return ended.stderr
+    if "canary" in ended.stdout + ended.stderr:
         return "a secret is shown"
     expected = {
         "conflict": (0, 3),
@@ -435,5 +444,5 @@ def _wrong(case: Case, ended: Ended) -> str | None:
         "terminated": (143,),
     }.get(case.fault, (0,))
     if ended.code not in expected:
-        return f"ended with {ended.code}: {ended.err}"
+        return f"ended with {ended.code}: {ended.stderr}"
     return None

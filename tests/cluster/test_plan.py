@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import outputs
 import pytest
 from user import User, conditions
 
@@ -25,6 +26,7 @@ def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
 def planned(user: User, *arguments: str, code: int = 1) -> str:
     told = user.run("diff", *arguments, "--out", "plan.json", code=code)
     assert "paddlespec apply --plan plan.json" in told.stderr
+    outputs.conforms("output/plan", json.loads((user.folder / "plan.json").read_text()))
     return "plan.json"
 
 

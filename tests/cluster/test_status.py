@@ -101,7 +101,7 @@ def test_memory_that_ran_out_is_said(user: User) -> None:
     user.run("apply", user.ps(run_for="1s", fail="137", fail_reason="OOMKilled"))
     user.run("wait", "fit", "--for", "failed", "--timeout", "60s")
     shown = user.run("status", "fit", code=4).stdout
-    assert "exit code 137 (out of memory)" in shown
+    assert "exit code 137 (out of memory, its limit is 1Gi)" in shown
     assert "failed (OOMKilled)" in user.run("get", "workers", "fit").stdout
 
 
@@ -109,8 +109,8 @@ def test_a_job_that_fits_nowhere(user: User) -> None:
     user.run("apply", user.ps(), "-u", "trainers.resources.cpu=4000")
     user.plane.eventually(lambda: "fits on no node" in user.run("status", "fit").stdout)
     shown = user.run("status", "fit").stdout
-    assert "state:      pending: fits on no node: 0/" in shown
-    assert "trainers:   0/2 ready (fits on no node: 0/" in shown
+    assert "state:      pending: fits on no node: asks for 4000 cpu" in shown
+    assert "trainers:   0/2 ready (fits on no node: asks for 4000 cpu" in shown
     assert "warning Pod/fit-trainer-" in shown
     assert "pending (Unschedulable)" in user.run("get", "workers", "fit").stdout
     told = user.run("wait", "fit", "--for", "ready", "--timeout", "2s", code=5)
@@ -129,7 +129,7 @@ def test_pods_that_a_quota_forbids(user: User) -> None:
     quota = {"metadata": {"name": "small"}, "spec": {"hard": {"pods": "0"}}}
     user.plane.request("POST", user.path("resourcequotas"), quota)
     user.run("apply", user.ps())
-    expected = "pods cannot be created: exceeds the quota small"
+    expected = "pods cannot be created: needs 1 pod, 0 are left of 0 (quota small)"
     user.plane.eventually(lambda: expected in user.run("status", "fit").stdout)
     told = user.run("get", "workers", "fit").stderr
     assert "fit has no replicas at the moment: it is pending" in told

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.error import HTTPError
 
+import outputs
 import yaml
+from forked import Ended, common
 
 if TYPE_CHECKING:
     from control_plane import ControlPlane
@@ -87,10 +89,8 @@ class User(NamedTuple):
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """Begin a command, and do not wait for its end."""
-        if arguments[0] in ("apply", "render", "diff") and self.templates.exists():
-            arguments = (*arguments, "--templates", str(self.templates))
         return subprocess.Popen(
-            [*COMMAND, *arguments],
+            [*COMMAND, *self._completed(arguments)],
             env=self.environment,
             cwd=self.folder,
             stdin=subprocess.DEVNULL,
@@ -99,21 +99,32 @@ class User(NamedTuple):
             text=True,
         )
 
-    def run(self, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str, code: int = 0) -> Ended:
         """Run a command, which must end with *code*, never with a traceback or a secret."""
-        process = self.start(*arguments)
-        out, err = process.communicate(timeout=120)
-        assert process.returncode == code, f"{arguments}\n{out}\n{err}"
-        assert "Traceback" not in err
+        ended = self._ended(arguments)
+        assert ended.code == code, f"{arguments}\n{ended.stdout}\n{ended.stderr}"
+        assert "Traceback" not in ended.stderr
         # What a client-side dry run prints are the manifests themselves.
-        assert "canary" not in (err if "client" in arguments else out + err)
-        return subprocess.CompletedProcess(arguments, code, out, err)
+        shown = ended.stderr if "client" in arguments else ended.stdout + ended.stderr
+        assert "canary" not in shown
+        outputs.check(arguments, ended.stdout)
+        return ended
 
     def code(self, *arguments: str) -> int:
         """Run a command that may fail; its exit code."""
-        process = self.start(*arguments)
-        process.communicate(timeout=120)
-        return process.returncode
+        return self._ended(arguments).code
+
+    def _ended(self, arguments: tuple[str, ...]) -> Ended:
+        command = common().start(
+            *self._completed(arguments), folder=self.folder, environment=self.environment
+        )
+        return command.wait()
+
+    def _completed(self, arguments: tuple[str, ...]) -> tuple[str, ...]:
+        """*arguments* with the templates that bear marks for the fake kubelet, if there are any."""
+        if arguments[0] in ("apply", "render", "diff") and self.templates.exists():
+            return (*arguments, "--templates", str(self.templates))
+        return arguments
 
     def get(self, kind: str, name: str) -> Any:
         return self.plane.request("GET", f"{self.path(kind)}/{name}")

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import outputs
 import pytest
 
 if TYPE_CHECKING:
@@ -103,6 +105,9 @@ def run(block: Block, folder: Path, variables: dict[str, str]) -> None:
         told = f"{block.name}: $ {command}\n{done.stdout}{done.stderr}"
         refusal = re.search(r"# exits with (\d+)", command)
         assert done.returncode == int(refusal[1] if refusal else 0), told
+        # What the last command of a line writes is all that is there to see.
+        if called := re.search(r"^(?:.*&& )?paddlespec ([^|&;>]*?)(?: # exits.*)?$", command):
+            outputs.check(shlex.split(called[1]), done.stdout)
         if shown.strip():
             pattern = ".*".join(
                 re.escape(each.strip("\n"))

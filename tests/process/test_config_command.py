@@ -8,6 +8,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import outputs
 import pytest
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ def run(*arguments: str, code: int = 0, **more: str) -> subprocess.CompletedProc
     )
     assert done.returncode == code, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
+    outputs.check(arguments, done.stdout)
     return done
 
 

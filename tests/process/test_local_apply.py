@@ -12,6 +12,7 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import outputs
 import pytest
 from rehearsal import MARK, eventually, kill, marked
 
@@ -94,6 +95,7 @@ class User(NamedTuple):
         assert process.returncode == code, f"{arguments}\n{out}\n{err}"
         assert "Traceback" not in err
         assert "canary" not in out + err
+        outputs.check(arguments, out)
         return subprocess.CompletedProcess(arguments, code, out, err)
 
     def apply(self, spec: str, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:

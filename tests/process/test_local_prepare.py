@@ -23,7 +23,8 @@ from paddlespec.files import Files
 from paddlespec.local import launch as launches
 from paddlespec.local.addresses import addresses, listens, own_port, ports_of_one, waits_for
 from paddlespec.local.mounts import Place, Rewriting
-from paddlespec.local.prepare import Options, prepare
+from paddlespec.local.options import Options
+from paddlespec.local.prepare import prepare
 from paddlespec.local.resources import devices
 from paddlespec.local.variables import HOST, expanded
 from paddlespec.local.view import can_mount

@@ -11,6 +11,7 @@ import sys
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING
 
+import outputs
 import pytest
 
 from paddlespec.local import launch, state
@@ -102,6 +103,7 @@ def logs(home: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
 def shown(home: Path, *arguments: str) -> list[bytes]:
     done = logs(home, *arguments)
     assert done.returncode == 0, done.stderr
+    outputs.check(("logs", *arguments), done.stdout.decode(errors="replace"))
     return done.stdout.splitlines()
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from typing import IO, TYPE_CHECKING
 
+import outputs
 import pytest
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ spec:
 
 
 def paddlespec(folder: Path, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-m", "paddlespec", *arguments],
         cwd=folder,
         input=stdin,
@@ -32,6 +33,8 @@ def paddlespec(folder: Path, *arguments: str, stdin: str = "") -> subprocess.Com
         text=True,
         check=False,
     )
+    outputs.check(arguments, done.stdout)
+    return done
 
 
 def write(folder: Path, name: str, text: str) -> None:

@@ -11,6 +11,7 @@ from paddlespec import checks, contract, gate, source
 from paddlespec.checks import Facts
 from paddlespec.checks.env import _is_owned
 from paddlespec.checks.images import Image, image
+from paddlespec.checks.reference import fault
 from paddlespec.checks.secrets import looks_secret, names_secret
 from paddlespec.checks.shell import runs
 from paddlespec.checks.volumes import clean, holds
@@ -300,3 +301,48 @@ def test_how_a_file_spells_a_value(text: str, expected: str | None) -> None:
 )
 def test_what_is_readable(spoiled: tuple[str, ...], path: str, expected: bool) -> None:
     assert checks.readable({spoiled} if spoiled else set(), path) == expected
+
+
+DIGEST = f"sha256:{'a' * 64}"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "python",
+        "localhost/a",
+        "r.test:5000/a_b/c__d/e---f.g:V1.0_x-y",
+        "[::1]:5000/a",
+        f"R.TEST/a@{DIGEST}",
+        f"r.test/a:1@{DIGEST}",
+    ],
+)
+def test_what_registries_take_is_a_name(name: str) -> None:
+    assert fault(name) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("A", "capital"),
+        ("Team/a", "capital"),
+        ("https://r.test/a", "https"),
+        ("r.test:x/a", "host"),
+        ("user:canary@r.test/a", "host"),
+        ("canary@r", "digest"),
+        ("a@sha256:12", "digest"),
+        ("a:", "tag"),
+        ("a:-b", "tag"),
+        (f"a:{'b' * 129}", "tag"),
+        ("a b", "called"),
+        ("a//b", "called"),
+        ("a._b", "called"),
+        ("_a", "called"),
+        ("", "called"),
+    ],
+)
+def test_what_no_registry_takes_is_told_at_its_part(name: str, told: str) -> None:
+    found = fault(name)
+    assert found is not None
+    assert told in found.message
+    assert "canary" not in str(found)

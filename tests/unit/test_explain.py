@@ -126,6 +126,7 @@ def test_the_commands_print(capsys: pytest.CaptureFixture[str]) -> None:
         ("source", "paddlejob.v1.json"),
         ("effective", "paddlejob.effective.v1.json"),
         ("project", "paddlespec.v1.json"),
+        ("output/jobs", "output/jobs.v1.json"),
     ],
 )
 def test_a_schema_is_the_published_file_byte_for_byte(
@@ -139,5 +140,18 @@ def test_a_schema_is_the_published_file_byte_for_byte(
 
 
 def test_an_unknown_schema_is_refused() -> None:
-    with pytest.raises(Stop, match="expected one of source, effective, project"):
+    with pytest.raises(Stop, match='no schema is called "job"') as refused:
         learn.schema("job")
+    assert refused.value.hint == "all names: paddlespec schema --list"
+    with pytest.raises(Stop) as refused:
+        learn.schema("output/job")
+    assert refused.value.hint == 'did you mean "output/jobs"?'
+
+
+def test_every_schema_that_is_listed_can_be_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert learn.schema(listed=True) == 0
+    names = capsys.readouterr().out.splitlines()
+    assert len(names) == len(set(names)) > 10
+    for each in names:
+        assert learn.schema(each) == 0
+        assert json.loads(capsys.readouterr().out)["$id"].endswith(".v1.json")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -152,10 +154,10 @@ def test_no_encoding_takes_every_name() -> None:
     assert decode(encode(history)).runs[0].provenance.who == "b?"
 
 
-def test_what_is_not_known_is_not_shown() -> None:
-    assert as_data(RunRecord(1, State.intended, Provenance("a"))) == {
-        "run": 1,
-        "state": "intended",
-        "who": "a",
-        "dirty": False,
-    }
+def test_what_is_not_known_is_shown_as_null_and_takes_no_room() -> None:
+    run = RunRecord(1, State.intended, Provenance("a"))
+    known = {"run": 1, "state": "intended", "who": "a", "dirty": False}
+    shown = as_data(run)
+    assert {key: value for key, value in shown.items() if value is not None} == known
+    assert shown["commit"] is None
+    assert json.loads(encode(History((run,)))["runs.json"]) == [known]

@@ -239,7 +239,9 @@ def test_a_file_in_place_of_the_folder_is_a_fault(tmp_path: Path) -> None:
 
 
 def test_a_path_that_no_system_takes_is_a_fault(tmp_path: Path) -> None:
-    assert messages(tmp_path, path="a\0b") == [r'"a\x00b" cannot be read: embedded null byte']
+    (told,) = messages(tmp_path, path="a\0b")
+    assert told.startswith(r'"a\x00b" cannot be read: ')
+    assert "embedded null" in told
 
 
 @pytest.mark.parametrize("into", ["..", "../x", "a/../../b", "/abs"])

@@ -75,18 +75,18 @@ PODS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "evicted": (
         "{phase: Failed, reason: Evicted, message: 'canary'}",
-        {"reason": "Evicted", "code": None, "message": "evicted by its node"},
+        {"reason": "Evicted", "code": None, "message": "evicted by node-3"},
     ),
     "unschedulable": (
         """
         phase: Pending
         conditions:
-        - {type: PodScheduled, status: "False", reason: Unschedulable, message: 0/4 nodes}
+        - {type: PodScheduled, status: "False", reason: Unschedulable, message: 0/4 nodes are available}
         """,
         {
             "state": Doing.pending,
             "reason": "Unschedulable",
-            "message": "fits on no node: 0/4 nodes",
+            "message": "fits on no node: 0/4 nodes are available",
         },
     ),
     "no-image": (
@@ -349,11 +349,14 @@ def test_one_screen() -> None:
         JOB,
         record(),
         events=(Happening(HOUR_AGO, "Job/x", "FailedCreate", "exceeds the quota q", 4, True),),
+        evidence=("n1: 1 of 8 cpu is free, 1 short", "n2: is cordoned"),
     )
     assert screen(found, NOW, ["paddlespec logs word2vec -f"]).splitlines() == [
         "job:        word2vec in namespace ads (target kubernetes)",
         "runs:       collective, run 3",
         "state:      running",
+        "evidence:   n1: 1 of 8 cpu is free, 1 short",
+        "evidence:   n2: is cordoned",
         "time:       began 2026-01-31T11:00:00Z, for 1h",
         "spec:       a/j.yaml, commit 0123456789ab with changes that are not in it",
         "applied by: alice",

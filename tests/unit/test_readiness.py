@@ -177,42 +177,6 @@ def test_a_pod_by_its_phase(text: str, expected: tuple[bool, bool]) -> None:
     assert readiness.pod(live(text))[:2] == expected
 
 
-def failed(*ends: tuple[str, int, str, str]) -> dict[str, Any]:
-    """A pod whose containers ended: name, exit code, reason, time."""
-    statuses = [
-        {"name": name, "state": {"terminated": {"exitCode": code, "reason": why, "finishedAt": at}}}
-        for name, code, why, at in ends
-    ]
-    return {"metadata": {}, "status": {"phase": "Failed", "containerStatuses": statuses}}
-
-
-@pytest.mark.parametrize(
-    ("code", "reason", "words"),
-    [
-        (1, "Error", "exit code 1"),
-        (137, "OOMKilled", "exit code 137 (out of memory)"),
-        (137, "Error", "exit code 137 (killed: out of memory, or by the system)"),
-        (139, "Error", "exit code 139 (segmentation fault)"),
-        (143, "Error", "exit code 143 (terminated)"),
-    ],
-)
-def test_an_ending_in_words(code: int, reason: str, words: str) -> None:
-    assert readiness.ending(failed(("paddle", code, reason, "1"))) == words
-
-
-def test_the_container_that_failed_first_is_the_one_that_counts() -> None:
-    pod = failed(("paddle", 143, "Error", "2"), ("sidecar", 2, "Error", "1"))
-    assert readiness.ending(pod) == "exit code 2 in sidecar"
-
-
-@pytest.mark.parametrize(
-    ("status", "words"),
-    [("{phase: Failed, reason: Evicted}", "evicted by its node"), ("{}", "ended by the system")],
-)
-def test_a_pod_without_a_failed_container(status: str, words: str) -> None:
-    assert readiness.ending(live(f"status: {status}")) == words
-
-
 @pytest.mark.parametrize(
     ("phase", "first_consumer", "expected"),
     [
@@ -273,10 +237,3 @@ def test_a_gang(text: str, expected: tuple[bool, bool, str]) -> None:
 )
 def test_a_job_set(text: str, expected: tuple[bool, bool, str]) -> None:
     assert readiness.job_set(live(text)) == expected
-
-
-def test_of_the_words_of_the_kubelet_only_names_are_told() -> None:
-    text = 'MountVolume failed: configmap "code" not found (PASSWORD=hunter2)'
-    assert readiness.missing(text) == 'configmap "code" not found'
-    assert readiness.missing("exec: PASSWORD=hunter2") is None
-    assert readiness.missing(None) is None

@@ -1,0 +1,52 @@
+"""Taints of nodes that a pod does not tolerate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from paddlespec.cluster.nodes import Node
+
+_KEEPS_OFF = ("NoSchedule", "NoExecute")
+
+
+def obstacle(node: Node, pod: Mapping[str, Any]) -> str | None:
+    """The taints that keep a pod off *node*."""
+    found = _untolerated(node, pod)
+    return f"has the taint {', '.join(found)}" if found else None
+
+
+def sentence(nodes: list[Node], pod: Mapping[str, Any]) -> str:
+    """What would have to be tolerated."""
+    every = dict.fromkeys(taint for node in nodes for taint in _untolerated(node, pod))
+    noun = "taint" if len(every) == 1 else "taints"
+    those = "node" if len(nodes) == 1 else f"{len(nodes)} nodes"
+    return f"no toleration for the {noun} {', '.join(every)} of the {those} that would do"
+
+
+def _untolerated(node: Node, pod: Mapping[str, Any]) -> list[str]:
+    tolerations = pod.get("tolerations") or ()
+    return [
+        _word(taint)
+        for taint in node.taints
+        if taint.get("effect") in _KEEPS_OFF
+        and not any(_tolerates(each, taint) for each in tolerations)
+    ]
+
+
+def _tolerates(toleration: Mapping[str, Any], taint: Mapping[str, str]) -> bool:
+    if toleration.get("effect") and toleration["effect"] != taint["effect"]:
+        return False
+    key, exists = toleration.get("key"), toleration.get("operator") == "Exists"
+    if not key:
+        return exists
+    if key != taint["key"]:
+        return False
+    return exists or (toleration.get("value") or "") == (taint.get("value") or "")
+
+
+def _word(taint: Mapping[str, str]) -> str:
+    value = f"={taint['value']}" if taint.get("value") else ""
+    return f"{taint['key']}{value}:{taint['effect']}"

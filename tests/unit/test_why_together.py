@@ -1,0 +1,137 @@
+"""Replicas that wait for each other, and what they say of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from recorded import Recorded, evidence, pod, workload
+
+from paddlespec.cluster.why.together import never_started, still_waiting, waits_for_pservers
+from paddlespec.last_words import meaning, speak_of_others
+
+
+def trainer(rank: int, phase: str = "Running") -> dict[str, Any]:
+    found = pod(f"phase: {phase}", metadata__name=f"fit-trainer-{rank}-x")
+    found["metadata"]["labels"]["batch.kubernetes.io/job-completion-index"] = str(rank)
+    return found
+
+
+FOUR = workload(completions=4)
+
+
+@pytest.mark.parametrize(
+    ("pods", "expected"),
+    [
+        (
+            [trainer(0), trainer(1), trainer(2), trainer(3, "Pending")],
+            "trainer 3 of 4 has not started, the others wait for it",
+        ),
+        (
+            [trainer(0), trainer(2)],
+            "trainer 1 of 4 and 1 more have not started, the others wait for them",
+        ),
+    ],
+    ids=["pending", "no-pod"],
+)
+def test_some_trainers_run_and_some_do_not(pods: list[dict[str, Any]], expected: str) -> None:
+    assert never_started(evidence(*pods, job=FOUR)) == (expected, ())
+
+
+@pytest.mark.parametrize(
+    ("pods", "mode"),
+    [
+        ([trainer(each) for each in range(4)], "collective"),
+        ([trainer(each, "Pending") for each in range(4)], "collective"),
+        ([trainer(0), trainer(1, "Succeeded"), trainer(2), trainer(3, "Failed")], "collective"),
+        ([trainer(0)], "parallel"),
+    ],
+    ids=["all", "none", "ended", "independent"],
+)
+def test_nobody_waits(pods: list[dict[str, Any]], mode: str) -> None:
+    assert never_started(evidence(*pods, job=FOUR, mode=mode)) is None
+
+
+LAUNCHER = """\
+LAUNCH INFO 2026-01-31 11:00:00,000 -----------  Configuration  ----------------------
+LAUNCH INFO 2026-01-31 11:00:00,001 Job: default, mode collective, replicas 2[2:2], elastic False
+LAUNCH INFO 2026-01-31 11:00:00,002 Waiting peer start...
+"""
+
+
+def test_the_first_trainer_says_that_it_waits() -> None:
+    ask = Recorded(logs=LAUNCHER)
+    found = still_waiting(evidence(trainer(1), trainer(0), ask=ask))
+    assert found == (
+        "all 2 trainers run, and not all have come to the rendezvous",
+        ("Pod/fit-trainer-0-x wrote this last: Waiting peer start...",),
+    )
+    assert ask.asked == ["log of fit-trainer-0-x paddle"]
+
+
+@pytest.mark.parametrize(
+    "logs",
+    [
+        f"{LAUNCHER}LAUNCH INFO Run Pod: canary\n",
+        "epoch 1, loss 0.3\n",
+        "what(): gloo::TimeoutException\n",
+        "",
+    ],
+)
+def test_who_has_gone_on_does_not_wait(logs: str) -> None:
+    assert still_waiting(evidence(trainer(0), trainer(1), ask=Recorded(logs=logs))) is None
+
+
+@pytest.mark.parametrize(
+    ("pods", "mode", "count"),
+    [
+        ([trainer(0), trainer(1, "Pending")], "collective", 2),
+        ([trainer(0), trainer(1)], "ps", 2),
+        ([trainer(0)], "collective", 1),
+    ],
+    ids=["not-all", "no-rendezvous", "alone"],
+)
+def test_no_log_is_read_for_nothing(pods: list[dict[str, Any]], mode: str, count: int) -> None:
+    ask = Recorded(logs=LAUNCHER)
+    asked = evidence(*pods, ask=ask, mode=mode, job=workload(completions=count))
+    assert still_waiting(asked) is None
+    assert not ask.asked
+
+
+@pytest.mark.parametrize(("state", "waits"), [("running", True), ("terminated", False)])
+def test_trainers_look_for_their_pservers(state: str, waits: bool) -> None:
+    found = pod(f"initContainerStatuses: [{{name: wait-for-pservers, state: {{{state}: {{}}}}}}]")
+    assert (waits_for_pservers(evidence(found, mode="ps")) is not None) is waits
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("LAUNCH WARNING master not ready", "the master of the rendezvous does not answer"),
+        (
+            "terminate called after throwing an instance of 'gloo::TimeoutException'",
+            "another replica did not answer in time",
+        ),
+        (
+            "[gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.0.0.1]:36001",
+            "another replica has gone",
+        ),
+        ("Fail to wait EPOLLOUT [E112]Not connected", "a pserver cannot be reached"),
+        ("TCPStore wait key timed out", "the store of the rendezvous was not reached"),
+    ],
+)
+def test_last_words_that_are_known(line: str, words: str) -> None:
+    found = meaning(["canary", line, ""])
+    assert found is not None
+    assert found.words == words
+    assert found.quote in line
+
+
+def test_other_last_words_mean_nothing() -> None:
+    assert meaning(["ValueError: bad shape", "loss nan"]) is None
+    assert meaning(["requests: https://metrics.test: Connection refused"]) is None
+
+
+def test_a_victim_speaks_of_others() -> None:
+    assert speak_of_others(b"...\n[gloo/transport/tcp/pair.cc] Connection closed by peer")
+    assert not speak_of_others(b"ZeroDivisionError: division by zero")
