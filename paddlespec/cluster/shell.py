@@ -15,7 +15,9 @@ from paddlespec.cluster.logs import main_container
 from paddlespec.cluster.refusal import Refused
 from paddlespec.cluster.remote import Place
 from paddlespec.cluster.wanted import reference
-from paddlespec.cluster.watch import KNOWN_REASONS
+from paddlespec.cluster.why import creation, ended
+from paddlespec.cluster.why.ask import Asking
+from paddlespec.cluster.why.evidence import Evidence
 from paddlespec.manifest import JOB_LABEL, Identity, Manifest, identity
 from paddlespec.targets.shell import SHELL_LABEL, workload
 
@@ -105,7 +107,7 @@ def look(client: Client, shell: Shell) -> Look:
     pods = client.find("v1", "Pod", space, f"batch.kubernetes.io/controller-uid={shell.uid}")
     progress = readiness.job(live)
     if progress.done or not progress.ok:
-        why = [readiness.ending(each) for each in pods if readiness.pod(each).done]
+        why = [ended.ending(each) for each in pods if readiness.pod(each).done]
         told = progress.message.removeprefix("failed: ").removeprefix("failing: ")
         late = "timeout" in told or not why
         raise OperationFailed(f"the container has ended: {told if late else why[0]}")
@@ -137,13 +139,7 @@ def _created(client: Client, manifest: Manifest) -> Manifest:
 
 
 def _refused(client: Client, live: Manifest) -> str | None:
-    """Why a Job has no pod: only events say so."""
-    fields = f"involvedObject.uid={live['metadata']['uid']},reason=FailedCreate"
-    try:
-        events = client.find("v1", "Event", live["metadata"]["namespace"], fields=fields)
-    except Refused:
-        return None
-    if not events:
-        return None
-    known = KNOWN_REASONS.search(str(events[-1].get("message") or ""))
-    return f"its pod cannot be created: {known[0] if known else 'see the events of the Job'}"
+    """Why a Job has no pod, if its events say so."""
+    space = live["metadata"]["namespace"]
+    found = creation.refused(Evidence(space, "shells", live, (), Asking(client, space)))
+    return found.sentence if found else None

@@ -126,7 +126,7 @@ def test_time_to_wait_and_time_to_live_run_out(user: User) -> None:
     assert "cannot pull image" in told
     gone(user)
     told = user.run("shell", "--image", "does-not-exist:1", "--for", "3s", code=3).stderr
-    assert ": the container has ended: its timeout has passed" in told
+    assert ": the container has ended: its timeout of 3s has passed" in told
     gone(user)
 
 
@@ -153,7 +153,8 @@ def test_a_quota_is_named(user: User) -> None:
     user.plane.request("POST", user.path("resourcequotas"), quota)
     user.plane.eventually(lambda: user.get("resourcequotas", "few").get("status", {}).get("used"))
     told = user.run("shell", "--image", "registry.test/a:1", "--timeout", "10s", code=5).stderr
-    assert "its pod cannot be created: exceeded quota: few" in told
+    assert "pods cannot be created: " in told
+    assert "few" in told
     gone(user)
 
 
