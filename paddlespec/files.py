@@ -26,10 +26,12 @@ class Files:
     """
     The files of one command: each is read once, its text kept for excerpts.
 
-    A file that cannot be read is a finding like any other.
+    A file that cannot be read is a finding like any other. *stdin* stands for standard input: a
+    spec that a command makes itself.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, stdin: bytes | None = None) -> None:
+        self._stdin = stdin
         self._readings: dict[tuple[str, str], Reading] = {}
         self._projects: dict[str, Project | None] = {}
         self.texts: dict[str, str] = {}
@@ -62,7 +64,9 @@ class Files:
     def _read(self, path: str, layer: str) -> Reading:
         name = "<stdin>" if path == STDIN else path
         try:
-            if path == STDIN:
+            if path == STDIN and self._stdin is not None:
+                content = self._stdin
+            elif path == STDIN:
                 content = sys.stdin.buffer.read(MOST_BYTES + 1)
             else:
                 with open(path, "rb") as file:

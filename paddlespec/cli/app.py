@@ -11,13 +11,16 @@ from paddlespec.cli import (
     cluster,
     compare,
     config,
+    forward,
     get,
     inside,
     learn,
     logs,
     options,
     registry,
+    shell,
     status,
+    version,
     wait,
     write,
 )
@@ -215,19 +218,11 @@ app.command()(cluster.kill)
 app.command()(cluster.delete)
 app.command()(logs.logs)
 app.command("exec")(inside.execute)
+app.command(cls=shell.Split)(shell.shell)
+app.command("port-forward")(forward.port_forward)
 app.command()(status.status)
 app.command()(wait.wait)
+app.command()(version.version)
 app.add_typer(get.group)
 app.add_typer(config.group)
 app.add_typer(registry.group)
-
-
-@app.command()
-def version() -> int:
-    """Show the versions of this client and of the schemas that it reads."""
-    from paddlespec import __version__
-
-    typer.echo(
-        f"client:  {__version__}\nspec:    paddlespec.io/v1\npython:  {sys.version.split()[0]}"
-    )
-    return Exit.done

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Name = Annotated[
     str | None, typer.Argument(metavar="[NAME]", help="A datacenter; the current one if absent.")
 ]
-_ROLES = ("viewer", "differ", "applier")
+_ROLES = ("viewer", "differ", "applier", "operator", "registry")
 
 
 class Row(NamedTuple):
@@ -101,15 +101,17 @@ def _rows(
     from paddlespec.cluster import rights, terrain
 
     yield Row("server", "kubernetes", "ok", f"{client.server_version()} at {client.host}")
-    lacking = rights.lacking(client, role)
+    lacking = rights.lacking(client, rights.needed(role))
     verbs: dict[str, list[str]] = {}
     for each in lacking:
         verbs.setdefault(each.resource, []).append(each.verb)
     if not lacking:
-        count = len(rights.rights(role))
+        count = len(rights.needed(role))
         yield Row("rights", role, "ok", f"all {count} in namespace {client.namespace}")
     for resource, words in verbs.items():
         yield Row("rights", resource, "missing", f"may not {', '.join(words)}")
+    for each in rights.lacking(client, rights.optional(role)):
+        yield Row("rights", each.resource, "absent", f"may not {each.verb}, and need not")
     layers = (defaults, shared.get("spec") or {})
     needed = {_of(each, "target") for each in layers}
     needed |= {_of(each.get("scheduling"), "scheduler") for each in layers}

@@ -15,9 +15,12 @@ from paddlespec.cli import local, options, seen
 from paddlespec.cli.exits import Exit, Stop
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from paddlespec.cli.places import Engine
+    from paddlespec.cluster.client import Client
+    from paddlespec.cluster.engine import Engine as ClusterEngine
+    from paddlespec.cluster.remote import Place
     from paddlespec.picture import Worker
 
 _BLOCK = 32 * 1024
@@ -56,11 +59,10 @@ def execute(
         raise Stop(Exit.usage, "no command given", f"paddlespec exec {name} -- COMMAND")
     with Engines(kubeconfig, context, namespace, None) as engines:
         job = seen.the_job(name, target, datacenter, namespace)
-        engine = engines.meant(job)
-        return _run(engine, job.name, _chosen(engine, job.name, role, index), command)
+        return _run(engines.meant(job), job.name, role, index, command)
 
 
-def _chosen(engine: Engine, name: str, role: str | None, index: int | None) -> Worker:
+def chosen(engine: Engine, name: str, role: str | None, index: int | None) -> Worker:
     """The replica that the options name, or the first that runs."""
     from paddlespec.picture import Doing
 
@@ -83,22 +85,44 @@ def _chosen(engine: Engine, name: str, role: str | None, index: int | None) -> W
     raise Stop(Exit.refused, f"no {asked} of {name} runs: {is_now}", hint)
 
 
-def _run(engine: Engine, name: str, worker: Worker, command: list[str]) -> int:
+def place_of(engine: ClusterEngine, name: str, role: str | None, index: int | None) -> Place:
+    """The container of a replica, or of a shell that was kept."""
+    from paddlespec.backend import NotFound
+    from paddlespec.cluster import shell
+    from paddlespec.cluster.logs import container_of
+    from paddlespec.cluster.remote import Place
+
+    client = engine.client
+    try:
+        worker = chosen(engine, name, role, index)
+    except NotFound:
+        kept = shell.find(client, name)
+        found = shell.look(client, kept).place if kept else None
+        if found is None:
+            raise
+        return found
+    return Place(client.namespace, worker.name, container_of(client, worker.name))
+
+
+def _run(engine: Engine, name: str, role: str | None, index: int | None, command: list[str]) -> int:
     from paddlespec.local.engine import Engine as LocalEngine
 
     if isinstance(engine, LocalEngine):
         from paddlespec.cli.tell import note
-        from paddlespec.local import enter
+        from paddlespec.local import enter as beside
         from paddlespec.local.jobs import process_of
 
+        worker = chosen(engine, name, role, index)
         sys.stdout.flush()
         process = process_of(engine.namespace, name, worker.name)
-        return enter.execute(process, command, lambda text: note(f"paddlespec: {text}"))
-    from paddlespec.cluster import remote
-    from paddlespec.cluster.logs import container_of
+        return beside.execute(process, command, lambda text: note(f"paddlespec: {text}"))
+    return enter(engine.client, place_of(engine, name, role, index), command)
 
-    client = engine.client
-    place = remote.Place(client.namespace, worker.name, container_of(client, worker.name))
+
+def enter(client: Client, place: Place, command: Sequence[str]) -> int:
+    """Run *command* in a container, with our streams; its exit code."""
+    from paddlespec.cluster import remote
+
     with _streams() as streams:
         return remote.execute(client, place, command, streams)
 

@@ -141,8 +141,8 @@ def meant(
     namespace: str | None,
 ) -> list[Meant]:
     """The jobs that are named; a spec need not be valid to say which job it is."""
-    found = [Meant(each, target=chosen.target) for each in names or () if not _is_path(each)]
-    paths = [*(each for each in names or () if _is_path(each)), *(file or ())]
+    found = [Meant(each, target=chosen.target) for each in names or () if not is_path(each)]
+    paths = [*(each for each in names or () if is_path(each)), *(file or ())]
     found += _of_specs(paths, chosen, namespace)
     if not found:
         raise Stop(Exit.usage, "no job given", "name a job, or its spec")
@@ -171,7 +171,8 @@ def _of_specs(paths: list[str], chosen: Choices, namespace: str | None) -> Itera
         raise Stop(Exit.usage, str(faults[0]))
 
 
-def _is_path(word: str) -> bool:
+def is_path(word: str) -> bool:
+    """Whether a word names a spec, and not a job."""
     return (
         word in ("-", ".", "..")
         or "/" in word
@@ -210,10 +211,13 @@ def context_of(loaded: Loaded) -> str | None:
 
 
 def deadline_of(timeout: str | None) -> float | None:
+    return None if timeout is None else time.monotonic() + seconds_of("--timeout", timeout)
+
+
+def seconds_of(option: str, text: str) -> int:
+    """The value of an option that is a duration."""
     from paddlespec.quantity import seconds
 
-    if timeout is None:
-        return None
-    if not _DURATION.match(timeout):
-        raise Stop(Exit.usage, f"--timeout {timeout}: expected a duration such as 90s or 1h30m")
-    return time.monotonic() + seconds(timeout)
+    if not _DURATION.match(text):
+        raise Stop(Exit.usage, f"{option} {text}: expected a duration such as 90s or 1h30m")
+    return seconds(text)

@@ -257,7 +257,7 @@ def _container(pod: Manifest, *, previous: bool) -> str | None:
         ended = (each.get("state") or {}).get("terminated") or {}
         if ended.get("exitCode") and not previous:
             return str(each["name"])
-    wanted = _main(pod)
+    wanted = main_container(pod)
     for each in status.get("containerStatuses") or ():
         if each["name"] == wanted and _has_log(each, previous=previous):
             return wanted
@@ -269,7 +269,7 @@ def container_of(client: Client, pod: str) -> str:
     live = client.get(Identity("v1", "Pod", client.namespace, pod))
     if live is None:
         raise NotFound(f"Pod/{pod} is gone")
-    return _main(live)
+    return main_container(live)
 
 
 def _has_log(status: dict[str, Any], *, previous: bool) -> bool:
@@ -279,7 +279,7 @@ def _has_log(status: dict[str, Any], *, previous: bool) -> bool:
     return bool(now.get("running") or now.get("terminated") or status.get("restartCount"))
 
 
-def _main(pod: Manifest) -> str:
+def main_container(pod: Manifest) -> str:
     """The container that trains."""
     names = [str(each["name"]) for each in pod["spec"]["containers"]]
     named = (pod["metadata"].get("annotations") or {}).get(_DEFAULT)

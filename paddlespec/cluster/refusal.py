@@ -166,6 +166,12 @@ def _forbidden(found: Refusal, said: str, causes: list[dict[str, Any]]) -> Refus
             message=f"{told}, or there is no such namespace",
             hint="ask for the right, or choose another namespace with -n",
         )
+    if said.rstrip().endswith("is forbidden:"):
+        # Whether a request for streams may create is asked a second time, without a reason.
+        return found._replace(
+            message=f"you may not {request.verb} {request.plural}{request.place}",
+            hint="ask for the right",
+        )
     return found._replace(message=f"a rule of the cluster forbids {request}{request.place}")
 
 

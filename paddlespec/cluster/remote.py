@@ -32,6 +32,10 @@ _WORDS = re.compile(r"exit (?:status|code) (\d{1,3})\s*\Z")
 _POLL_SECONDS = 0.02
 
 
+class Broken(OperationFailed):
+    """A connection ended before what it was for."""
+
+
 class Place(NamedTuple):
     """A container."""
 
@@ -90,14 +94,13 @@ def execute(client: Client, place: Place, command: Sequence[str], streams: Strea
         # Some servers hang up when all was said.
         if not status:
             told = f"the connection to {place.pod} broke; the command may still run"
-            raise OperationFailed(told) from None
+            raise Broken(told) from None
     finally:
         socket.close()
     return _exit_code(status, place, command)
 
 
 def _connect(client: Client, place: Place, command: Sequence[str], streams: Streams) -> Any:
-    path = f"/api/v1/namespaces/{quote(place.namespace)}/pods/{quote(place.pod)}/exec"
     options = {
         "container": place.container,
         "stdin": str(streams.reads).lower(),
@@ -107,9 +110,16 @@ def _connect(client: Client, place: Place, command: Sequence[str], streams: Stre
         "tty": str(streams.terminal).lower(),
     }
     query = urlencode([*options.items(), *(("command", each) for each in command)])
-    request = Request("create", "pods/exec", "Pod", place.namespace, place.pod)
+    return connect(client, place, f"exec?{query}", _PROTOCOLS)
+
+
+def connect(client: Client, place: Place, what: str, protocols: str) -> Any:
+    """A websocket to a subresource of a pod."""
+    path = f"/api/v1/namespaces/{quote(place.namespace)}/pods/{quote(place.pod)}/{what}"
+    plural = f"pods/{what.partition('?')[0]}"
+    request = Request("create", plural, "Pod", place.namespace, place.pod)
     try:
-        return client.websocket(f"{path}?{query}", _PROTOCOLS, create_websocket)
+        return client.websocket(path, protocols, create_websocket)
     except WebSocketBadStatusException as error:
         found = refusal(request, error.status_code, error.resp_body or b"")
         raise Refused(found) from None

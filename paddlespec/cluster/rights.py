@@ -7,39 +7,48 @@ from typing import TYPE_CHECKING, NamedTuple
 from paddlespec.manifest import Identity
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from paddlespec.cluster.client import Client
 
 _API, _KIND = "authorization.k8s.io/v1", "SelfSubjectAccessReview"
 _LOOK, _TRY = "get list", "get list create patch"
 _CHANGE = "get list create patch delete"
+_OBJECTS = (
+    ("", "configmaps"),
+    ("", "persistentvolumeclaims"),
+    ("", "services"),
+    ("apps", "statefulsets"),
+    ("batch", "jobs"),
+)
+_READ = {("", "pods"): "list", ("", "pods/log"): "get"}
+_LEASES = {("coordination.k8s.io", "leases"): "get create update delete"}
 ROLES: dict[str, dict[tuple[str, str], str]] = {
-    "viewer": {
-        ("", "configmaps"): _LOOK,
-        ("", "persistentvolumeclaims"): _LOOK,
-        ("", "services"): _LOOK,
-        ("", "pods"): "list",
-        ("apps", "statefulsets"): _LOOK,
-        ("batch", "jobs"): _LOOK,
-    },
-    "differ": {
-        ("", "configmaps"): _TRY,
-        ("", "persistentvolumeclaims"): _TRY,
-        ("", "services"): _TRY,
-        ("", "pods"): "list",
-        ("apps", "statefulsets"): _TRY,
-        ("batch", "jobs"): _TRY,
-    },
+    "viewer": {**dict.fromkeys(_OBJECTS, _LOOK), **_READ},
+    "differ": {**dict.fromkeys(_OBJECTS, _TRY), **_READ},
     "applier": {
+        **dict.fromkeys(_OBJECTS, _CHANGE),
+        **_READ,
+        **_LEASES,
         ("", "configmaps"): "get list create update patch delete",
-        ("", "persistentvolumeclaims"): _CHANGE,
-        ("", "services"): _CHANGE,
-        ("", "pods"): "list",
-        ("", "events"): "list",
-        ("", "pods/log"): "get",
-        ("apps", "statefulsets"): _CHANGE,
-        ("batch", "jobs"): _CHANGE,
-        ("coordination.k8s.io", "leases"): "get create update delete",
     },
+    "operator": {
+        **dict.fromkeys(_OBJECTS, "get list delete"),
+        **_READ,
+        **_LEASES,
+        ("", "configmaps"): "get list create update delete",
+        ("", "persistentvolumeclaims"): _LOOK,
+        ("", "pods"): _LOOK,
+        ("", "pods/exec"): "get create",
+        ("", "pods/portforward"): "get create",
+        ("batch", "jobs"): "get list create delete",
+    },
+    "registry": {("", "secrets"): _CHANGE},
+}
+# Of every role that reads: what is allowed of these is used, to tell more of what keeps a job.
+OPTIONAL: dict[tuple[str, str], str] = {
+    ("", "events"): "list",
+    ("", "resourcequotas"): "list",
 }
 
 
@@ -51,13 +60,18 @@ class Right(NamedTuple):
     verb: str
 
 
-def rights(role: str) -> list[Right]:
-    """Everything that the commands of a role do."""
-    return [Right(*where, verb) for where, verbs in ROLES[role].items() for verb in verbs.split()]
+def needed(role: str) -> list[Right]:
+    """What the commands of a role cannot do without."""
+    return _each(ROLES[role])
 
 
-def lacking(client: Client, role: str) -> list[Right]:
-    """The rights of *role* that the person who asks has not got in the namespace."""
+def optional(role: str) -> list[Right]:
+    """What the commands of a role use if they may."""
+    return _each(OPTIONAL) if ("", "pods") in ROLES[role] else []
+
+
+def lacking(client: Client, wanted: list[Right]) -> list[Right]:
+    """Those that the person who asks has not got in the namespace."""
 
     def is_allowed(right: Right) -> bool:
         resource, _, subresource = right.resource.partition("/")
@@ -72,6 +86,9 @@ def lacking(client: Client, role: str) -> list[Right]:
         answer = client.create(review, Identity(_API, _KIND, None, "review"))
         return bool((answer.get("status") or {}).get("allowed"))
 
-    wanted = rights(role)
     found = client.each(is_allowed, wanted)
     return [each for each, allowed in zip(wanted, found) if not allowed]
+
+
+def _each(listed: Mapping[tuple[str, str], str]) -> list[Right]:
+    return [Right(*where, verb) for where, verbs in listed.items() for verb in verbs.split()]

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from user import EXAMPLES, User
 
-from paddlespec.cluster.rights import ROLES
+from paddlespec.cluster.rights import ROLES, Right, needed, optional
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,13 +110,14 @@ def checks(user: User, *arguments: str, code: int) -> dict[str, list[str]]:
 @pytest.mark.parametrize("role", ROLES)
 def test_the_rights_are_those_of_the_examples(role: str) -> None:
     rules = yaml.safe_load((EXAMPLES / "rbac" / f"{role}.yaml").read_text())["rules"]
-    granted = {
-        (group, resource): set(each["verbs"])
+    granted = [
+        Right(group, resource, verb)
         for each in rules
         for group in each["apiGroups"]
         for resource in each["resources"]
-    }
-    assert {where: set(verbs.split()) for where, verbs in ROLES[role].items()} == granted
+        for verb in each["verbs"]
+    ]
+    assert sorted(granted) == sorted([*needed(role), *optional(role)])
 
 
 def test_what_is_missing_is_a_row_and_exit_3(user: User) -> None:
@@ -152,7 +153,13 @@ def test_rights_that_are_missing_are_named(
     assert checks(alice, "--role", "viewer", code=0)["rights/viewer"][0] == "ok"
     found = checks(alice, code=3)
     assert found["rights/jobs"] == ["missing", "may not create, patch, delete"]
-    assert found["rights/pods/log"] == ["missing", "may not get"]
+    assert found["rights/leases"] == ["missing", "may not get, create, update, delete"]
+    found = checks(alice, "--role", "operator", code=3)
+    assert found["rights/pods/exec"] == ["missing", "may not get, create"]
+    control_plane.allow("nobody", namespace, rules[:-1])
+    blind = alice._replace(kubeconfig=control_plane.kubeconfig_for("nobody", namespace))
+    found = checks(blind, "--role", "viewer", code=0)
+    assert found["rights/events"] == ["absent", "may not list, and need not"]
     told = alice.run("config", "discover", "dc1").stderr
     assert "storage classes are left out: you may not list storageclasses" in told
 
@@ -204,3 +211,25 @@ def test_the_current_connection_is_where_commands_go(user: User) -> None:
     assert 'no context "none"' in user.run("get", "jobs", code=3).stderr
     user.run("config", "use", "dc1")
     assert user.namespace in user.run("get", "jobs").stderr
+
+
+def test_version_tells_of_the_cluster(user: User, kueue: str) -> None:
+    found = json.loads(user.run("version", "-o", "json").stdout)
+    assert found["server"].startswith("v1.")
+    assert found["extensions"]["kueue"] == f"{GROUP}/v1beta1"
+    assert found["extensions"]["jobset"] is None
+    assert "jobset:          -\n" in user.run("version").stdout
+    assert "server" not in user.run("version", "--client").stdout
+
+
+def test_version_of_a_cluster_that_does_not_answer(user: User) -> None:
+    settings = yaml.safe_load(user.kubeconfig.read_text())
+    settings["clusters"][0]["cluster"]["server"] = "https://127.0.0.1:1"
+    path = user.folder / "down"
+    path.write_text(yaml.safe_dump(settings))
+    down = user._replace(kubeconfig=path)
+    done = down.run("version", "-o", "json")
+    assert json.loads(done.stdout)["server"] is None
+    assert "no version of a cluster: " in done.stderr
+    down.run("version", "--kubeconfig", str(path), code=3)
+    assert "no context" in down.run("version", "--context", "none", code=3).stderr

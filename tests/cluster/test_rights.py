@@ -7,6 +7,9 @@ What is needed is read from the API server's own account of what an administrato
 from __future__ import annotations
 
 import os
+import re
+import signal
+import socket
 import time
 import uuid
 from functools import partial
@@ -17,6 +20,8 @@ import yaml
 from control_plane.credentials import token_of
 from user import EXAMPLES, User
 
+from paddlespec.cluster.rights import OPTIONAL as LISTED
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
@@ -24,15 +29,14 @@ if TYPE_CHECKING:
     from control_plane import ControlPlane
 
 RBAC = EXAMPLES / "rbac"
-ROLES = ("viewer", "differ", "applier")
+ROLES = ("viewer", "differ", "applier", "operator", "registry")
+# A connection for streams is asked for by a GET that has to be allowed to create.
+STREAMS = ("pods/exec", "pods/portforward")
 PACKAGE = str(EXAMPLES / "fit-a-line-collective")
 READS = ("get", "list", "watch")
 # Without these a command does what it was asked for, and tells less.
-SPARED = {
-    ("", "events", "list"),
-    ("", "pods/log", "get"),
-    ("coordination.k8s.io", "leases", "delete"),
-}
+SPARED = {("coordination.k8s.io", "leases", "delete")}
+OPTIONAL = {(*where, verb) for where, verbs in LISTED.items() for verb in verbs.split()}
 CLAIM = "volumes=[{name: data, mountPath: /data, claim: {size: 1Gi}}]"
 WAIT = ("--timeout", "60s", "--wait")
 COMPLETE, READY = (*WAIT, "complete"), (*WAIT, "ready")
@@ -109,11 +113,35 @@ STEPS = {
     "spec": Step("viewer", words("get", "spec", "fit")),
     "unlock": Step("applier", fit("-u", CLAIM, "--force-unlock"), before=held),
     "replace": Step("applier", fit("-u", CLAIM, "-u", "image=registry.test/a:2", "--replace")),
+    "status": Step("viewer", words("status", "fit")),
+    "jobs": Step("viewer", words("get", "jobs")),
+    "workers": Step("viewer", words("get", "workers", "fit")),
+    "wait": Step("viewer", words("wait", "fit", "--for", "ready")),
+    "logs": Step("viewer", words("logs", "fit", "-n", "1")),
+    "exec": Step("operator", words("exec", "fit", "--", "true")),
+    "shell": Step("operator", fit("-u", CLAIM, "--", "true", verb="shell")),
+    "shell-code": Step("operator", package("shell", "--", "true")),
+    "shell-job": Step("operator", words("shell", "fit", "--", "true")),
+    "registry-add": Step("registry", words("registry", "add", "team", "--helper", "test")),
+    "registries": Step("registry", words("registry", "list")),
+    "registry-delete": Step(
+        "registry",
+        words("registry", "delete", "team"),
+        again=words("registry", "add", "team", "--helper", "test"),
+    ),
     "kill": Step(
-        "applier", words("kill", "fit", "--yes"), again=fit("-u", CLAIM, "--rerun", "--replace")
+        "operator",
+        words("kill", "fit", "--yes", "--force-unlock"),
+        before=held,
+        again=fit("-u", CLAIM, "--rerun", "--replace"),
     ),
     "rerun": Step("applier", fit("--rerun", *STATEFUL, *COMPLETE, run_for="1s")),
     "diff-over": Step("differ", fit(*STATEFUL, verb="diff", run_for="1s")),
+    "kill-stateful": Step(
+        "operator",
+        words("kill", "fit", "--yes"),
+        again=fit("-u", CLAIM, *STATEFUL, "--rerun", "--replace"),
+    ),
     "delete": Step(
         "applier",
         words("delete", "fit", "--yes"),
@@ -124,6 +152,11 @@ STEPS = {
     "package": Step("applier", package("apply", *COMPLETE)),
     "diff-other-package": Step(
         "differ", package("diff", "-u", "package.exclude=[README.md]"), code=1
+    ),
+    "kill-package": Step(
+        "operator",
+        words("kill", "fit-a-line-collective", "--yes"),
+        again=package("apply", "--rerun", "--replace"),
     ),
     "delete-package": Step("applier", words("delete", "fit-a-line-collective", "--yes")),
     "failing": Step("applier", fit(*COMPLETE, name="bad", fail="1", run_for="1s"), code=4),
@@ -147,10 +180,10 @@ def role(name: str) -> set[Right]:
     }
 
 
-def rules(rights: set[Right]) -> list[dict[str, list[str]]]:
+def rules(given: set[Right]) -> list[dict[str, list[str]]]:
     return [
         {"apiGroups": [group], "resources": [resource], "verbs": [verb]}
-        for group, resource, verb in sorted(rights)
+        for group, resource, verb in sorted(given)
     ]
 
 
@@ -160,9 +193,11 @@ def asked(event: dict[str, Any]) -> Iterator[Right]:
     group, resource = found.get("apiGroup", ""), found["resource"]
     if found.get("subresource"):
         resource = f"{resource}/{found['subresource']}"
-    yield group, resource, event["verb"]
+    yield group, resource, "get" if resource in STREAMS else event["verb"]
     # An apply of what is not there creates it, and has to be allowed to.
     if event["verb"] == "patch" and event["responseStatus"]["code"] == 201:
+        yield group, resource, "create"
+    if resource in STREAMS:
         yield group, resource, "create"
 
 
@@ -171,8 +206,26 @@ def rights_of(user: User, name: str, first: int) -> set[Right]:
         right
         for event in user.plane.audit(user=name, namespace=user.namespace)[first:]
         if event.get("userAgent", "").startswith("paddlespec")
+        or event["objectRef"].get("subresource") in ("exec", "portforward")
         for right in asked(event)
     }
+
+
+def forwarded(user: User) -> set[Right]:
+    """What a command asks for that only a signal ends, and only after its first connection."""
+    first = len(user.plane.audit(user="admin", namespace=user.namespace))
+    process = user.start("port-forward", "fit", ":80")
+    assert process.stdout
+    assert process.stderr
+    said = re.match(r"127\.0\.0\.1:(\d+) ", process.stdout.readline())
+    assert said
+    port = int(said[1])
+    socket.create_connection(("127.0.0.1", port)).close()
+    assert "nothing listens on port 80" in process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    time.sleep(0.2)
+    return rights_of(user, "admin", first)
 
 
 class Needed(NamedTuple):
@@ -181,20 +234,27 @@ class Needed(NamedTuple):
     steps: dict[str, set[Right]]
 
     def of(self, *roles: str) -> set[Right]:
+        """What the commands of *roles* cannot do without."""
         return {
             right
-            for key, rights in self.steps.items()
-            if STEPS[key].role in roles
-            for right in rights
-        }
+            for key, found in self.steps.items()
+            if key in STEPS and STEPS[key].role in roles
+            for right in found
+        } - OPTIONAL
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _quick_locks() -> Iterator[None]:
-    """A lock that could not be given back expires soon."""
-    os.environ["PADDLESPEC_LOCK_SECONDS"] = "1"
-    yield
-    del os.environ["PADDLESPEC_LOCK_SECONDS"]
+def _surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A lock that could not be given back expires soon; a helper knows a password."""
+    folder = tmp_path_factory.mktemp("bin")
+    helper = folder / "docker-credential-test"
+    said = '{"Username": "bot", "Secret": "canary"}'
+    helper.write_text(f"#!/bin/sh\ncat > /dev/null\necho '{said}'\n")
+    helper.chmod(0o755)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PADDLESPEC_LOCK_SECONDS", "1")
+        patch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -211,6 +271,8 @@ def needed(control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory
         user.run(*step.arguments(user), code=step.code)
         time.sleep(0.2)
         found[key] = rights_of(user, "admin", first)
+        if key == "exec":
+            found["port-forward"] = forwarded(user)
     control_plane.request("DELETE", f"/api/v1/namespaces/{name}")
     return Needed(found)
 
@@ -263,27 +325,47 @@ def restricted(user: User, rights: set[Right], name: str = "runner") -> Restrict
     return who
 
 
+def same(granted: set[Right], used: set[Right]) -> bool:
+    """Whether a Role has what commands use; what is too much or too little is told."""
+    assert (sorted(granted - used), sorted(used - granted)) == ([], [])
+    return True
+
+
 def test_the_viewer_reads_and_nothing_else(needed: Needed) -> None:
     """Whoever may not ask for a dry run sees a difference by reading."""
     reading = {
         right
-        for key, rights in needed.steps.items()
+        for key, found in needed.steps.items()
         if key.startswith("diff-")
-        for right in rights
+        for right in found - OPTIONAL
         if right[2] in READS
     }
-    assert role("viewer") == needed.of("viewer") | reading
+    assert same(role("viewer") - OPTIONAL, needed.of("viewer") | reading)
     assert {verb for _, _, verb in role("viewer")} <= set(READS)
 
 
 def test_the_differ_has_what_dry_runs_need(needed: Needed) -> None:
-    assert role("differ") == needed.of("viewer", "differ")
+    assert same(role("differ") - OPTIONAL, needed.of("viewer", "differ"))
     assert not {each for each in role("differ") if each[2] in ("delete", "update")}
 
 
-def test_the_applier_has_what_all_commands_need(needed: Needed) -> None:
-    assert role("applier") == needed.of(*ROLES)
+def test_the_applier_has_what_ci_needs(needed: Needed) -> None:
+    kills = {right for key, found in needed.steps.items() if "kill" in key for right in found}
+    found = needed.of("viewer", "differ", "applier") | kills - OPTIONAL
+    assert same(role("applier") - OPTIONAL, found)
     assert role("viewer") < role("differ") < role("applier")
+
+
+def test_the_operator_has_what_looking_after_jobs_needs(needed: Needed) -> None:
+    forward = needed.steps["port-forward"] - OPTIONAL
+    found = needed.of("viewer", "operator") | forward | role("viewer") - OPTIONAL
+    assert same(role("operator") - OPTIONAL, found)
+    assert ("batch", "jobs", "patch") not in role("operator"), "it applies nothing"
+
+
+def test_the_registry_role_is_about_secrets_alone(needed: Needed) -> None:
+    assert same(role("registry"), needed.of("registry"))
+    assert {resource for _, resource, _ in role("registry")} == {"secrets"}
 
 
 def test_a_viewer_sees_differences_and_histories(user: User) -> None:
@@ -313,9 +395,9 @@ def test_a_differ_compares_as_the_server_does_and_changes_nothing(user: User) ->
 
 def test_each_right_is_needed_and_told(user: User, needed: Needed) -> None:
     """Before each command, each right that it is the first to use is taken away once."""
-    every = role("applier")
+    every = {right for each in ROLES for right in role(each)}
     runner = restricted(user, every)
-    left, spared = set(every), set()
+    left, spared = every - OPTIONAL, set()
     for key, step in STEPS.items():
         step.before(user)
         first = sorted(needed.steps[key] & left)
@@ -331,7 +413,7 @@ def test_each_right_is_needed_and_told(user: User, needed: Needed) -> None:
             runner.may(every, right)
         _once_more(runner.user, step)
     assert spared == SPARED
-    assert not left, "no command needs these"
+    assert not left - needed.steps["port-forward"], "no command needs these"
 
 
 def _is_refused(user: User, step: Step, right: Right) -> bool:

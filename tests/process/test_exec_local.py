@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -68,3 +69,13 @@ def test_nothing_runs_in_a_replica_that_has_ended(home: Path) -> None:
     done = paddlespec(home, "exec", "fit", "--", "true")
     assert done.returncode == 3
     assert "no replica of fit runs" in done.stderr
+
+
+def test_what_needs_a_container_or_none_says_so(home: Path) -> None:
+    done = paddlespec(home, "port-forward", "fit", "8080:6006", "--index", "1")
+    assert done.returncode == 0
+    assert re.fullmatch(r"127\.\d+\.\d+\.\d+:6006\n", done.stdout)
+    assert "fit-trainer-1 is a process of this machine" in done.stderr
+    done = paddlespec(home, "shell", "fit")
+    assert done.returncode == 2
+    assert "paddlespec exec fit -- bash" in done.stderr

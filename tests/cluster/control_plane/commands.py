@@ -17,7 +17,7 @@ LOOPBACK = "127.0.0.1"
 
 @dataclass(frozen=True)
 class Ports:
-    """The loopback ports of one control plane."""
+    """The loopback ports of one control plane; `pod` is for a test that serves for pods."""
 
     etcd: int
     etcd_peer: int
@@ -25,12 +25,13 @@ class Ports:
     controller_manager: int
     scheduler: int
     kubelet: int
+    pod: int
 
 
 def free_ports() -> Ports:
-    """Take six free ports at once, since ports taken one by one may repeat."""
+    """Take seven free ports at once, since ports taken one by one may repeat."""
     with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(6)]
+        sockets = [stack.enter_context(socket.socket()) for _ in range(7)]
         for each in sockets:
             each.bind((LOOPBACK, 0))
         return Ports(*(each.getsockname()[1] for each in sockets))

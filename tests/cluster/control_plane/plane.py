@@ -39,12 +39,20 @@ class ControlPlane:
     kubectl_binary: str
     owned: bool = True
     restarts: Callable[[str], None] | None = None
+    pod_port: int = 0
 
     def restart(self, server: str) -> None:
         """Kill a server of the control plane, and bring it up again: it loses nothing but time."""
         if self.restarts is None:
             pytest.skip("a cluster of somebody else is not ours to restart")
         self.restarts(server)
+
+    @property
+    def behind_pods(self) -> tuple[str, int]:
+        """The address to which every port of every pod leads, for a test that serves there."""
+        if not self.pod_port:
+            pytest.skip("what pods of somebody else's cluster serve is not ours to say")
+        return "127.0.0.1", self.pod_port
 
     @property
     def log_file(self) -> Path:

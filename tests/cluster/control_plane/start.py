@@ -62,7 +62,7 @@ def bring_up(binaries: Path, folder: Path, servers: list[Server]) -> ControlPlan
     """
     ports = commands.free_ports()
     write_tokens(folder / "tokens.csv")
-    write_logs(folder)
+    write_logs(folder, ports.pod)
 
     def run(name: str, command: Sequence[str]) -> None:
         servers.append(launch(name, command, folder))
@@ -83,6 +83,7 @@ def bring_up(binaries: Path, folder: Path, servers: list[Server]) -> ControlPlan
         folder,
         str(binaries / "kubectl"),
         restarts=partial(restart, servers, folder, f"{server}/readyz"),
+        pod_port=ports.pod,
     )
     wait_for(partial(healthy, f"{server}/readyz"), servers, "the API server")
     run("controller-manager", commands.controller_manager(binaries, folder, ports))
@@ -105,7 +106,7 @@ def restart(servers: list[Server], folder: Path, address: str, name: str) -> Non
     wait_for(partial(healthy, address), servers, f"the API server after the end of {name}")
 
 
-def write_logs(folder: Path) -> None:
+def write_logs(folder: Path, pod_port: int) -> None:
     """Give every pod one short log, in the format of container runtimes."""
     (folder / "pod.log").write_text(POD_LOG, encoding="utf-8")
     (folder / "previous.log").write_text(PREVIOUS_LOG, encoding="utf-8")
@@ -129,7 +130,14 @@ def write_logs(folder: Path) -> None:
         "metadata": {"name": "every-pod"},
         "spec": {"execs": [{"local": {"workDir": str(folder)}}]},
     }
-    documents = "\n---\n".join(map(json.dumps, (document, beside)))
+    # So may a server, to which every port of every pod leads.
+    ports = {
+        "apiVersion": "kwok.x-k8s.io/v1alpha1",
+        "kind": "ClusterPortForward",
+        "metadata": {"name": "every-pod"},
+        "spec": {"forwards": [{"target": {"address": commands.LOOPBACK, "port": pod_port}}]},
+    }
+    documents = "\n---\n".join(map(json.dumps, (document, beside, ports)))
     (folder / "logs.yaml").write_text(documents, encoding="utf-8")
 
 
