@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -14,7 +14,9 @@ from paddlespec.cli.exits import Exit
 if TYPE_CHECKING:
     from paddlespec.backend import OperationFailed
     from paddlespec.cli.places import Engines
+    from paddlespec.cluster.client import Client
     from paddlespec.cluster.engine import Engine
+    from paddlespec.shapes import places as shapes
 
 # Who asks for versions alone does not wait for a cluster that does not answer.
 _SECONDS = 5.0
@@ -43,58 +45,55 @@ def version(
     paddlespec version --client
     paddlespec version --context dc1 -o json
     """
-    from paddlespec import __version__
-
     listing.check(output, _FORMS)
-    data: dict[str, Any] = {
-        "client": __version__,
-        "spec": "paddlespec.io/v1",
-        "python": sys.version.split()[0],
-    }
-    code = Exit.done
+    found, code = _ours(), Exit.done
     if not client:
-        asked = bool(datacenter or context or kubeconfig)
-        data["server"] = None
-        code = _ask(data, datacenter, context, kubeconfig, asked=asked)
+        found, code = _asked(found, datacenter, context, kubeconfig)
     if output == "text":
-        sys.stdout.write(_text(data))
+        sys.stdout.write(_text(found))
     else:
-        listing.write_data(output, data)
+        listing.write_data(output, found)
     return code
 
 
-def _ask(
-    data: dict[str, Any],
-    datacenter: str | None,
-    context: str | None,
-    kubeconfig: str | None,
-    *,
-    asked: bool,
-) -> Exit:
-    """Put into *data* what the cluster says, or tell why it says nothing."""
+def _ours() -> shapes.Versions:
+    from paddlespec import __version__
+
+    return {
+        "client": __version__,
+        "spec": "paddlespec.io/v1",
+        "python": sys.version.split()[0],
+        "server": None,
+        "address": None,
+        "extensions": None,
+    }
+
+
+def _asked(
+    found: shapes.Versions, datacenter: str | None, context: str | None, kubeconfig: str | None
+) -> tuple[shapes.Versions, Exit]:
+    """*found* with what the cluster says, or why it says nothing."""
     from paddlespec.backend import OperationFailed
     from paddlespec.cli.places import Engines
+    from paddlespec.cluster.terrain import installed
 
     try:
         with Engines(kubeconfig, context, None, time.monotonic() + _SECONDS) as engines:
-            data |= _cluster(engines, datacenter)
+            client = _client(engines, datacenter)
+            found["server"], found["address"] = client.server_version(), client.host
+            found["extensions"] = installed(client)
     except OperationFailed as error:
         _note(error)
-        return Exit.refused if asked else Exit.done
-    return Exit.done
+        return found, Exit.refused if datacenter or context or kubeconfig else Exit.done
+    return found, Exit.done
 
 
-def _cluster(engines: Engines, datacenter: str | None) -> dict[str, Any]:
+def _client(engines: Engines, datacenter: str | None) -> Client:
     from paddlespec.cli.config_check import reached
-    from paddlespec.cluster.terrain import installed
 
-    usual = cast("Engine", engines.at(None)) if datacenter is None else None
-    client = usual.client if usual else reached(engines, datacenter)[0]
-    return {
-        "server": client.server_version(),
-        "address": client.host,
-        "extensions": installed(client),
-    }
+    if datacenter is not None:
+        return reached(engines, datacenter)[0]
+    return cast("Engine", engines.at(None)).client
 
 
 def _note(error: OperationFailed) -> None:
@@ -103,8 +102,8 @@ def _note(error: OperationFailed) -> None:
         sys.stderr.write(f"  hint: {error.hint}\n")
 
 
-def _text(data: dict[str, Any]) -> str:
-    rows = {key: each for key, each in data.items() if isinstance(each, str)}
-    rows |= {key: each or "-" for key, each in (data.get("extensions") or {}).items()}
+def _text(found: shapes.Versions) -> str:
+    rows = {key: each for key, each in found.items() if isinstance(each, str)}
+    rows |= {key: each or "-" for key, each in (found["extensions"] or {}).items()}
     width = max(map(len, rows)) + 2
     return "".join(f"{f'{key}:':{width}}{each}\n" for key, each in rows.items())

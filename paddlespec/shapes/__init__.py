@@ -36,6 +36,7 @@ OUTPUTS: dict[str, Any] = {
     "config-view": places.Place,
     "config-view-origins": places.PlaceWithOrigins,
     "config-check": places.Checks,
+    "version": places.Versions,
 }
 
 

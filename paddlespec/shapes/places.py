@@ -113,3 +113,20 @@ class Checks(Shape):
     """The name of the datacenter; null if none is chosen."""
     checks: list[Check]
     """Everything that was looked at."""
+
+
+class Versions(Shape):
+    """What `version` shows."""
+
+    client: str
+    """The version of this tool."""
+    spec: str
+    """The `apiVersion` of the specs that it reads."""
+    python: str
+    """The version of Python that it runs on."""
+    server: str | None
+    """The version of Kubernetes that answers; null where none was asked, or none did."""
+    address: str | None
+    """The address of that server."""
+    extensions: dict[str, str | None] | None
+    """The API version of each scheduler and target that is not Kubernetes' own; null where there is none."""
