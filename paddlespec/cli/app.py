@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -20,6 +20,7 @@ from paddlespec.cli import (
     registry,
     shell,
     status,
+    verbose,
     version,
     wait,
     write,
@@ -54,7 +55,7 @@ def main() -> int:
         message = f"there is no `{sys.argv[1]}` here"
         raise Stop(Exit.usage, message, f"today it is `paddlespec {_EARLIER[sys.argv[1]]}`")
     try:
-        code = app(standalone_mode=False, prog_name="paddlespec")
+        code = command()(standalone_mode=False, prog_name="paddlespec")
     except Exception as error:
         # Typer vendors its option parser in some versions and not in others; what all usage
         # errors have is how they show themselves.
@@ -64,6 +65,11 @@ def main() -> int:
         show()
         return Exit.usage
     return code if isinstance(code, int) else Exit.done
+
+
+def command() -> Any:
+    """The whole command line, as its parser knows it."""
+    return verbose.add_to(typer.main.get_command(app))
 
 
 def _version(wanted: bool) -> None:

@@ -84,6 +84,7 @@ def registries(
     Show the pull secrets of the namespace, without what is secret in them.
 
     \b
+    paddlespec registry list
     paddlespec get registries
     paddlespec get registries -o json
     """

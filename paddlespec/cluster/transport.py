@@ -8,6 +8,7 @@ used.
 from __future__ import annotations
 
 import json
+import logging
 import threading
 import time
 from contextlib import contextmanager
@@ -42,6 +43,9 @@ _LONGEST_RETRY_AFTER = 30.0
 _TOKEN_SECONDS = 1.0
 # Requests of one job, or jobs, that are under way at the same time.
 AT_ONCE = 8
+
+# Without headers and bodies, which hold secrets.
+_log = logging.getLogger("paddlespec.requests")
 
 Query = dict[str, str]
 Item = TypeVar("Item")
@@ -161,6 +165,7 @@ class Transport:
                 retries=False,
                 preload_content=False,
             )
+            _log.debug("GET %s: %d, as it comes", path, response.status)
             try:
                 if response.status in (400, 404):
                     return
@@ -177,6 +182,8 @@ class Transport:
         headers = {"sec-websocket-protocol": protocols}
         if token := self._credentials().get("Authorization"):
             headers["authorization"] = token
+        # What follows the path is a command, and its words may be secret.
+        _log.debug("GET %s: a stream both ways", path.partition("?")[0])
         url = f"ws{self.host.removeprefix('http')}{path}"
         return connect(self._configuration, url, headers)
 
@@ -210,6 +217,7 @@ class Transport:
                 status, answer, after = self._once(method, url, headers, content)
             except urllib3.exceptions.HTTPError as error:
                 trouble = unreachable(self.host, error)
+                _log.debug("%s %s: %s", method, path, trouble.message)
                 # What one job has tried in vain, the others need not try as long.
                 passes = not isinstance(error, urllib3.exceptions.SSLError) and not self._is_down
                 self._is_down = not self._has_answered and (
@@ -240,6 +248,7 @@ class Transport:
     def _once(
         self, method: str, url: str, headers: dict[str, str], content: bytes | None
     ) -> tuple[int, bytes, float | None]:
+        begun = time.monotonic()
         read = _READ_SECONDS
         if self.deadline is not None:
             read = max(0.5, min(read, self.deadline - time.monotonic()))
@@ -251,6 +260,8 @@ class Transport:
             timeout=urllib3.Timeout(connect=min(_CONNECT_SECONDS, read), read=read),
             retries=False,
         )
+        path = url.removeprefix(self.host)
+        _log.debug("%s %s: %d in %.3f s", method, path, response.status, time.monotonic() - begun)
         after = response.headers.get("Retry-After", "")
         return response.status, response.data, float(after) if after.isdigit() else None
 

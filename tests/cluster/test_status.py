@@ -20,6 +20,16 @@ COLLECTIVE = (
 PARALLEL = ("-u", "mode=parallel", "-u", "pservers-")
 
 
+NOWHERE = """\
+apiVersion: v1
+kind: Config
+clusters: [{name: c, cluster: {server: "http://127.0.0.1:1"}}]
+users: [{name: u, user: {}}]
+contexts: [{name: x, context: {cluster: c, user: u}}]
+current-context: x
+"""
+
+
 @pytest.fixture
 def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
     return User.admin(control_plane, namespace, tmp_path)
@@ -220,6 +230,19 @@ def test_a_damaged_inventory_hides_no_other_job(user: User) -> None:
     told = user.run("get", "jobs", "-o", "name", code=3)
     assert told.stdout == "one\n"
     assert "two: the inventory two.paddlespec is damaged" in told.stderr
+
+
+def test_each_request_is_told_on_demand_and_nothing_that_it_holds(user: User) -> None:
+    spec = user.ps()
+    assert "HTTP" not in user.run("apply", spec).stderr
+    told = user.run("apply", spec, "-u", "policy.timeout=3h", "-v").stderr.splitlines()
+    patch = f"PATCH {user.path('jobs')}/fit-trainer?fieldManager=paddlespec&force=false: 200 in "
+    assert any(each.startswith(patch) for each in told)
+    assert "Bearer" not in "".join(told)
+    nowhere = user.write(NOWHERE, "nowhere")
+    told = user.run("get", "jobs", "-v", "--kubeconfig", nowhere, code=3).stderr.splitlines()
+    assert told[0].startswith("GET /api")
+    assert "cannot reach" in told[0]
 
 
 def test_someone_without_rights(user: User) -> None:
