@@ -10,7 +10,9 @@ from paddlespec.cluster import readiness
 from paddlespec.cluster.refusal import Refused
 from paddlespec.cluster.wanted import is_owner
 from paddlespec.cluster.why import container, creation, ended
+from paddlespec.cluster.why.ask import Asking
 from paddlespec.cluster.why.blame import culprit
+from paddlespec.cluster.why.evidence import Evidence
 from paddlespec.manifest import JOB_LABEL, ROLE_LABEL, Identity, identity, role
 
 if TYPE_CHECKING:
@@ -86,8 +88,9 @@ def _roles(
         ready = sum(each.done and each.ok for each in looks)
         here = here and ready >= wanted
         hindered = [each.message for each in looks if not each.done and not each.ok]
-        if not hindered and len(pods) < wanted and not trainers["spec"].get("suspend"):
-            hindered = _refused_pods(client, run, manifest, live)
+        workload = live.workloads.get((manifest["kind"], manifest["metadata"]["name"]))
+        if not hindered and workload is not None and not trainers["spec"].get("suspend"):
+            hindered = _refused_pods(client, run, workload, pods)
         why = f" ({hindered[0]})" if hindered else ""
         over = sum(each.message == "ended" for each in looks)
         also = f", {over} ended" if over else ""
@@ -138,21 +141,12 @@ def _waits_for_consumer(client: Client, claim: Manifest) -> bool:
     return live is None or live.get("volumeBindingMode") == "WaitForFirstConsumer"
 
 
-def _refused_pods(client: Client, run: Run, manifest: Manifest, live: Live) -> list[str]:
-    """Why a Job has fewer pods than it wants: no condition says so, only events do."""
-    workload = live.workloads.get((manifest["kind"], manifest["metadata"]["name"]))
-    if workload is None:
-        return []
-    fields = f"involvedObject.uid={workload['metadata']['uid']},reason=FailedCreate"
-    try:
-        events = client.find("v1", "Event", run.namespace, fields=fields)
-    except Refused:
-        return []
-    if not events:
-        return []
-    last = max(events, key=lambda each: each.get("lastTimestamp") or "")
-    known = creation.words(str(last.get("message") or ""))
-    return [f"pods cannot be created: {known or 'see its events'}"]
+def _refused_pods(client: Client, run: Run, workload: Manifest, pods: list[Manifest]) -> list[str]:
+    """Why a workload has fewer pods than it wants."""
+    ask = Asking(client, run.namespace)
+    looked = Evidence(run.namespace, role(workload) or "", workload, tuple(pods), ask)
+    found = creation.refused(looked)
+    return [found.sentence] if found else []
 
 
 def _check_pservers(client: Client, run: Run, live: Live, trainers: Manifest) -> None:
