@@ -70,6 +70,24 @@ def test_the_wait_is_not_for_ever(user: User) -> None:
     user.run("kill", "fit", "--timeout", "2s", code=5)
 
 
+def test_without_waiting_the_pods_go_later(user: User) -> None:
+    user.run("apply", user.ps(run_for="1h", terminate_after="5s"), "--wait", "ready")
+    told = user.run("kill", "fit", "--no-wait")
+    assert "waiting" not in told.stderr
+    pods = user.all("pods")
+    assert pods
+    assert all("deletionTimestamp" in each["metadata"] for each in pods)
+    user.plane.eventually(lambda: not user.all("pods"))
+
+
+def test_several_jobs_go_together_and_one_that_is_not_there_stops_no_other(user: User) -> None:
+    for name in ("one", "two", "three"):
+        user.run("apply", user.ps(name, run_for="1h"))
+    told = user.run("kill", "one", "nobody", "two", code=3)
+    assert "there is no job nobody" in told.stderr
+    assert user.names("jobs") == ["three-pserver", "three-trainer"]
+
+
 def test_pservers_of_a_stateful_set_go_too(user: User) -> None:
     spec = user.ps(run_for="1h")
     user.run("apply", spec, "-u", "pservers.workload=StatefulSet", "--wait", "ready")
