@@ -11,7 +11,7 @@ from paddlespec.capacity.line import left
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from paddlespec.capacity.placement import Node
+    from paddlespec.capacity.node import Node
     from paddlespec.capacity.queue import Queue
 
 _PLAIN = ("cpu", "memory")

@@ -9,48 +9,19 @@ from __future__ import annotations
 
 from collections import Counter
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from paddlespec.capacity.line import Line
+from paddlespec.capacity.node import matches, terms, unlabelled, untolerated
 from paddlespec.demand import demand
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from paddlespec.capacity.need import Group
-    from paddlespec.demand import Amounts
+    from paddlespec.capacity.node import Node
 
 _ZERO = Decimal(0)
-
-
-class Node(NamedTuple):
-    """
-    A node and what pods ask of it: cores, bytes, devices, pods, by the name of the resource.
-
-    `allocatable` is what the node leaves to pods, `used` the sum of their requests.
-    """
-
-    name: str
-    ready: bool
-    schedulable: bool
-    labels: Mapping[str, str]
-    taints: tuple[Mapping[str, str], ...]
-    capacity: Amounts
-    allocatable: Amounts
-    used: Amounts
-
-    @property
-    def free(self) -> Amounts:
-        """What another pod could ask for; never below zero."""
-        return {
-            name: max(_ZERO, amount - self.used.get(name, _ZERO))
-            for name, amount in self.allocatable.items()
-        }
-
-    @property
-    def is_usable(self) -> bool:
-        """Whether a pod may be placed there at all."""
-        return self.ready and self.schedulable
 
 
 def placed(groups: Iterable[Group], nodes: Sequence[Node]) -> list[Line]:
@@ -94,62 +65,10 @@ def closed(node: Node, pod: Mapping[str, Any]) -> str | None:
         return "not ready"
     if not node.schedulable:
         return "cordoned"
-    if any(
-        node.labels.get(name) != value for name, value in (pod.get("nodeSelector") or {}).items()
-    ):
+    if unlabelled(node, pod):
         return "other labels than nodeSelector"
-    affinity = ((pod.get("affinity") or {}).get("nodeAffinity")) or {}
-    terms = affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or {}
-    if terms and not any(_matches(term, node) for term in terms.get("nodeSelectorTerms") or ()):
+    wanted = terms(pod)
+    if wanted and not any(matches(node, each) for each in wanted):
         return "other labels than affinity"
-    for taint in node.taints:
-        if taint.get("effect") != "PreferNoSchedule" and not any(
-            _tolerates(each, taint) for each in pod.get("tolerations") or ()
-        ):
-            return f"tainted {taint['key']}"
-    return None
-
-
-def _tolerates(toleration: Mapping[str, Any], taint: Mapping[str, str]) -> bool:
-    if toleration.get("effect") not in (None, "", taint.get("effect")):
-        return False
-    if not toleration.get("key"):
-        return toleration.get("operator") == "Exists"
-    if toleration["key"] != taint["key"]:
-        return False
-    return toleration.get("operator") == "Exists" or (toleration.get("value") or "") == (
-        taint.get("value") or ""
-    )
-
-
-def _matches(term: Mapping[str, Any], node: Node) -> bool:
-    """Whether every expression of a term holds; an empty term matches nothing."""
-    fields = {"metadata.name": node.name}
-    found = [_holds(each, node.labels) for each in term.get("matchExpressions") or ()]
-    found += [_holds(each, fields) for each in term.get("matchFields") or ()]
-    return bool(found) and all(found)
-
-
-def _holds(expression: Mapping[str, Any], labels: Mapping[str, str]) -> bool:
-    value = labels.get(expression["key"])
-    listed = list(expression.get("values") or ())
-    match expression.get("operator"):
-        case "In":
-            return value in listed
-        case "NotIn":
-            return value not in listed
-        case "Exists":
-            return value is not None
-        case "DoesNotExist":
-            return value is None
-        case "Gt":
-            return _number(value) > _number(listed[0])
-        case "Lt":
-            return _number(value) < _number(listed[0])
-        case _:
-            return False
-
-
-def _number(text: str | None) -> float:
-    """A label as a number; one that is none is neither more nor less than anything."""
-    return int(text) if text and text.lstrip("-").isdigit() else float("nan")
+    taint = next(iter(untolerated(node, pod)), None)
+    return f"tainted {taint['key']}" if taint else None

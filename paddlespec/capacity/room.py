@@ -12,7 +12,7 @@ from paddlespec.capacity.placement import placed
 if TYPE_CHECKING:
     from paddlespec.capacity.limit import Limit
     from paddlespec.capacity.need import Need
-    from paddlespec.capacity.placement import Node
+    from paddlespec.capacity.node import Node
     from paddlespec.capacity.queue import Queue
     from paddlespec.capacity.quota import Quota
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from paddlespec.backend import OperationFailed
-from paddlespec.capacity.placement import Node
+from paddlespec.capacity.node import Node
 from paddlespec.cluster.terrain import allowed
 from paddlespec.demand import amounts, demand
 

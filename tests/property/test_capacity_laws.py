@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from paddlespec.capacity import quota
 from paddlespec.capacity.line import Line, asked
 from paddlespec.capacity.need import Group, Need
-from paddlespec.capacity.placement import Node, placed
+from paddlespec.capacity.node import Node
+from paddlespec.capacity.placement import placed
 from paddlespec.capacity.queue import Queue, Share
 from paddlespec.capacity.queue import wanted as admitted
 from paddlespec.capacity.quota import Quota

@@ -14,7 +14,8 @@ from paddlespec.capacity.limit import Limit, defaulted
 from paddlespec.capacity.limit import wanted as within
 from paddlespec.capacity.line import Line, Unknown, asked, verdict
 from paddlespec.capacity.need import Group, Need, need
-from paddlespec.capacity.placement import Node, placed
+from paddlespec.capacity.node import Node
+from paddlespec.capacity.placement import placed
 from paddlespec.capacity.queue import STOPPED, Queue, Share
 from paddlespec.capacity.queue import wanted as admitted
 from paddlespec.capacity.quota import Quota, Scope

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from paddlespec.capacity.node import untolerated
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from paddlespec.cluster.nodes import Node
-
-_KEEPS_OFF = ("NoSchedule", "NoExecute")
 
 
 def obstacle(node: Node, pod: Mapping[str, Any]) -> str | None:
@@ -27,24 +27,7 @@ def sentence(nodes: list[Node], pod: Mapping[str, Any]) -> str:
 
 
 def _untolerated(node: Node, pod: Mapping[str, Any]) -> list[str]:
-    tolerations = pod.get("tolerations") or ()
-    return [
-        _word(taint)
-        for taint in node.taints
-        if taint.get("effect") in _KEEPS_OFF
-        and not any(_tolerates(each, taint) for each in tolerations)
-    ]
-
-
-def _tolerates(toleration: Mapping[str, Any], taint: Mapping[str, str]) -> bool:
-    if toleration.get("effect") and toleration["effect"] != taint["effect"]:
-        return False
-    key, exists = toleration.get("key"), toleration.get("operator") == "Exists"
-    if not key:
-        return exists
-    if key != taint["key"]:
-        return False
-    return exists or (toleration.get("value") or "") == (taint.get("value") or "")
+    return [_word(each) for each in untolerated(node, pod)]
 
 
 def _word(taint: Mapping[str, str]) -> str:
