@@ -238,3 +238,94 @@ def test_a_namespace_without_queues_says_which_scheduler_there_is(user: User) ->
     user.plane.eventually(lambda: not user.plane.request("GET", f"{VOLCANO}/queues")["items"])
     told = user.run("get", "queues").stderr
     assert told == f"kueue and volcano have no queue in namespace {user.namespace}\n"
+
+
+SHORT = (
+    "couldn't assign flavors to pod set main: insufficient unused quota for nvidia.com/gpu in "
+    "flavor a100, 4 more needed"
+)
+
+
+def queued(user: User, queue: str, scheduler: str) -> None:
+    """Apply a job that its queue does not let run."""
+    wanted = QUEUED.replace("SCHEDULER", scheduler).replace("QUEUE", queue)
+    nowhere = ("-u", "trainers.nodeSelector.pool=none")
+    user.run("apply", user.write(PS.replace("NAME", "fit") + wanted), *nowhere)
+    if scheduler == "kueue":  # its webhook does this, which is not here
+        held = ("--field-manager=kueue", "--type=merge", "-p", '{"spec": {"suspend": true}}')
+        user.plane.kubectl("patch", "job", "fit-trainer", "-n", user.namespace, *held)
+
+
+def workload(user: User, name: str, priority: int, owner: dict[str, Any] | None = None) -> None:
+    """What Kueue keeps of a job that waits."""
+    pod = {"containers": [{"name": "c", "image": "i"}], "restartPolicy": "Never"}
+    metadata: dict[str, Any] = {"name": name}
+    if owner:
+        own = {"name": owner["name"], "uid": owner["uid"], "controller": True}
+        metadata["ownerReferences"] = [{"apiVersion": "batch/v1", "kind": "Job", **own}]
+    condition = {
+        "type": "QuotaReserved",
+        "status": "False",
+        "reason": "Pending",
+        "message": SHORT,
+        "lastTransitionTime": "2026-01-01T00:00:00Z",
+    }
+    put(
+        user,
+        f"{KUEUE}/namespaces/{user.namespace}/workloads",
+        {
+            "apiVersion": "kueue.x-k8s.io/v1beta2",
+            "kind": "Workload",
+            "metadata": metadata,
+            "spec": {
+                "queueName": "night",
+                "priority": priority,
+                "podSets": [{"name": "main", "count": 2, "template": {"spec": pod}}],
+            },
+        },
+        {"conditions": [condition]},
+    )
+
+
+def test_status_tells_the_place_in_a_queue_of_kueue(user: User, night: str) -> None:
+    queued(user, night, "kueue")
+    workload(user, "job-other", priority=10)
+    workload(user, "job-fit-trainer", priority=5, owner=user.get("jobs", "fit-trainer")["metadata"])
+    workload(user, "job-late", priority=5)
+    shown = user.run("status", "fit").stdout
+    expected = "its queue is short of 4 nvidia.com/gpu more (flavor a100) (place 2 of 3 in queue"
+    assert f"state:      queued: {expected} night)" in shown
+    assert "evidence:   before it: Workload/job-other" in shown
+    (job,) = json.loads(user.run("get", "jobs", "-o", "json").stdout)["jobs"]
+    assert (job["state"], job["queue"]) == ("queued", "night")
+
+
+def test_status_tells_of_a_queue_that_is_not_there(user: User, night: str) -> None:
+    queued(user, "day", "kueue")
+    told = f"there is no queue day in namespace {user.namespace}: there is {night}"
+    assert told in user.run("status", "fit").stdout
+
+
+def test_status_tells_why_a_gang_of_volcano_does_not_start(user: User, ads: str) -> None:
+    queued(user, ads, "volcano")
+    path = f"{VOLCANO}/namespaces/{user.namespace}/podgroups"
+    (group,) = user.plane.request("GET", path)["items"]
+    shown = user.run("status", "fit").stdout
+    assert f"waits in its queue (queue {ads})" in shown
+    message = "2/4 tasks in gang unschedulable: pod group is not ready, 4 Pending, 4 minAvailable; "
+    group["status"] = {
+        "phase": "Inqueue",
+        "conditions": [
+            {
+                "type": "Unschedulable",
+                "status": "True",
+                "reason": "NotEnoughResources",
+                "message": f"{message}Pending: 2 Schedulable, 2 Unschedulable",
+                "transitionID": "x",
+            }
+        ],
+    }
+    user.plane.request("PUT", f"{path}/{group['metadata']['name']}", group)
+    shown = user.run("status", "fit").stdout
+    told = "not all of its pods fit at the same time: 2 would fit alone, 2 fit on no node"
+    assert f"{told} (queue {ads})" in shown
