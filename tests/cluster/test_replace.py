@@ -239,7 +239,8 @@ def test_nothing_is_deleted_for_what_cannot_be_created(user: User, fault: str) -
             *("label", "service", "fit-pserver", "-n", user.namespace, "paddlespec.io/job-"),
         )
     else:
-        changes += ["-u", 'trainers.affinity={"nodeAffinity": {"x": 1}}']
+        required = '{"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": []}}'
+        changes += ["-u", f'trainers.affinity={{"nodeAffinity": {required}}}']
     before = user.settled()
     told = user.run("apply", spec, *changes, "--replace", code=3)
     assert ("is not ours" if fault == "foreign" else "Job/fit-trainer: ") in told.stderr
