@@ -58,7 +58,7 @@ unit: $(PADDLE)
 	@if [ -n "$$KUBEBUILDER_ASSETS$$PADDLESPEC_TEST_KUBECONFIG" ]; then :; \
 	elif command -v go > /dev/null; then $(MAKE) --no-print-directory cluster-bin; \
 	else echo "THERE IS NO GO: the cluster tests will be skipped"; fi
-	$(BIN)/pytest --numprocesses $(WORKERS)
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal
 
 faults: $(READY)
 	PADDLESPEC_FAULTS=all $(BIN)/pytest tests/cluster/test_faults.py

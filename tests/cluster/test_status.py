@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -253,21 +255,26 @@ def test_someone_without_rights(user: User) -> None:
 
 def many(user: User, first: int, last: int) -> None:
     """Jobs that hold nothing but their place, with the inventories of their runs."""
-    for number in range(first, last):
-        name = f"job-{number}"
-        labels = {"paddlespec.io/job": name, "paddlespec.io/role": "trainers"}
-        container = {"name": "paddle", "image": "registry.test/paddle:1"}
-        spec = {"containers": [container], "restartPolicy": "Never"}
-        pod = {"metadata": {"labels": labels}, "spec": spec}
-        live = {
-            "metadata": {"name": f"{name}-trainer", "labels": labels},
-            "spec": {"suspend": True, "template": pod},
-        }
-        uid = user.plane.request("POST", user.path("jobs"), live)["metadata"]["uid"]
-        run = {"run": 1, "state": "running", "uid": uid, "who": "alice"}
-        marked = {"name": f"{name}.paddlespec", "labels": {"paddlespec.io/inventory": name}}
-        kept = {"runs.json": json.dumps([run]), "spec-1.yaml": "spec: {mode: parallel}\n"}
-        user.plane.request("POST", user.path("configmaps"), {"metadata": marked, "data": kept})
+    with ThreadPoolExecutor(8) as pool:
+        for _ in pool.map(partial(held, user), range(first, last)):
+            pass
+
+
+def held(user: User, number: int) -> None:
+    name = f"job-{number}"
+    labels = {"paddlespec.io/job": name, "paddlespec.io/role": "trainers"}
+    container = {"name": "paddle", "image": "registry.test/paddle:1"}
+    spec = {"containers": [container], "restartPolicy": "Never"}
+    pod = {"metadata": {"labels": labels}, "spec": spec}
+    live = {
+        "metadata": {"name": f"{name}-trainer", "labels": labels},
+        "spec": {"suspend": True, "template": pod},
+    }
+    uid = user.plane.request("POST", user.path("jobs"), live)["metadata"]["uid"]
+    run = {"run": 1, "state": "running", "uid": uid, "who": "alice"}
+    marked = {"name": f"{name}.paddlespec", "labels": {"paddlespec.io/inventory": name}}
+    kept = {"runs.json": json.dumps([run]), "spec-1.yaml": "spec: {mode: parallel}\n"}
+    user.plane.request("POST", user.path("configmaps"), {"metadata": marked, "data": kept})
 
 
 def requests(user: User, *arguments: str) -> tuple[int, str]:

@@ -79,6 +79,8 @@ def apiserver(binaries: Path, folder: Path, ports: Ports) -> Sequence[str]:
         f"--audit-policy-file={HERE / 'audit-policy.yaml'}",
         f"--audit-log-path={folder / 'audit.jsonl'}",
         "--audit-log-mode=blocking",
+        # In megabytes: a second file would hide the first one.
+        "--audit-log-maxsize=100000",
         "--profiling=false",
     )
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
+from control_plane.audit import AuditLog
 from control_plane.credentials import USERS, token_of, write_kubeconfig
 
 if TYPE_CHECKING:
@@ -162,16 +163,11 @@ class ControlPlane:
         """
         if not self.owned:
             pytest.skip("a cluster of somebody else has no audit log to read")
-        path = self.folder / "audit.jsonl"
-        complete, _, _ = (
-            path.read_text(encoding="utf-8").rpartition("\n") if path.exists() else ("", "", "")
-        )
-        return [
-            event
-            for event in map(json.loads, complete.splitlines())
-            if user in (None, event["user"].get("username"))
-            and namespace in (None, event.get("objectRef", {}).get("namespace"))
-        ]
+        return self._audit_log.events(user, namespace)
+
+    @cached_property
+    def _audit_log(self) -> AuditLog:
+        return AuditLog(self.folder / "audit.jsonl")
 
     def eventually(
         self, probe: Callable[[], Found], *, within: float = 20.0, what: str = ""
