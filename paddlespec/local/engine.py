@@ -13,20 +13,17 @@ from paddlespec.backend import (
     Contents,
     Event,
     JobFailed,
-    NotFound,
     OperationFailed,
     Progress,
     Run,
     TimeRanOut,
     Until,
 )
-from paddlespec.diagnostic import did_you_mean
 from paddlespec.history import State
 from paddlespec.lifecycle import said
 from paddlespec.local import jobs, look, records
 from paddlespec.local.apply import Apply
-from paddlespec.local.folder import DEFAULT_NAMESPACE, JobFolder
-from paddlespec.local.folder import jobs as known_jobs
+from paddlespec.local.folder import DEFAULT_NAMESPACE, JobFolder, known_job
 from paddlespec.local.outlook import outlook
 from paddlespec.local.processes import now
 from paddlespec.local.state import Phase, is_alive, read
@@ -159,14 +156,7 @@ class Engine:
 
     def contents(self, name: str, *, claims: bool) -> Contents:  # noqa: ARG002 - none here
         """What there is of the job *name*."""
-        folder = self._folder(name)
-        if not folder.exists:
-            known = sorted(each.name for each in known_jobs(self.environment))
-            raise NotFound(
-                f"{name} has not run on this machine in namespace {self.namespace}",
-                did_you_mean(name, known),
-            )
-        found = self._latest(folder)
+        found = self._latest(known_job(self.namespace, name, self.environment))
         if found is None or found.phase.is_over:
             return Contents(0, {}, None)
         running: dict[str, int] = {}

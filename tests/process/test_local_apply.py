@@ -323,6 +323,15 @@ def test_who_waits_for_a_run_is_told_that_another_one_took_its_place(user: User)
     assert user.states() == ["replaced", "succeeded"]
 
 
+def test_a_hint_names_no_job_of_another_namespace(user: User) -> None:
+    user.apply(user.write("true"), "--namespace=ads", "--wait", "complete")
+    there = ("--target", "local", "--namespace=ads")
+    assert 'did you mean "fit"?' in user.run("kill", "fitt", "--yes", *there, code=3).stderr
+    told = user.run("kill", "fitt", "--yes", "--target", "local", code=3).stderr
+    assert "fitt has not run on this machine in namespace default" in told
+    assert "did you mean" not in told
+
+
 @pytest.mark.parametrize("name", ["../../elsewhere", "a/b", "..", ".", "Two Words", "-n"])
 def test_a_namespace_is_a_name_and_no_path(user: User, name: str) -> None:
     told = user.apply(user.write("true"), f"--namespace={name}", code=3)
