@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddlespec.capacity.line import Line
 from paddlespec.demand import amounts, demand, limits
-from paddlespec.quantity import as_amount
+from paddlespec.quantity import as_amount, as_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -135,8 +135,9 @@ def _told(limit: Limit) -> str | None:
         ("at least", limit.least),
         ("default", limit.default),
         ("default request", limit.default_request),
-        ("limit per request", limit.ratio),
     ):
         if amount is not None:
             told.append(f"{word} {as_amount(limit.resource, amount)}")
+    if limit.ratio is not None:
+        told.append(f"limit per request {as_count(limit.ratio)}")
     return ", ".join(told) or None

@@ -78,21 +78,11 @@ def reached(engines: Engines, name: str | None) -> tuple[Client, str | None, Pro
     from paddlespec.cli import connect
     from paddlespec.cli.config_file import the_project
     from paddlespec.cluster.engine import Engine
-    from paddlespec.diagnostic import did_you_mean
-    from paddlespec.settings import place
 
-    own, project = connect.own(), the_project() if connect.here() else None
-    known = [*own.connections, *(project.datacenters if project else ())]
-    if name is not None and name not in known and not engines.context:
-        hint = did_you_mean(name, known) or f"paddlespec config add {name} --context CONTEXT"
-        raise Stop(Exit.usage, f'no datacenter is called "{name}"', hint)
-    found = place(own, project, name)
-    chosen = found.datacenter.value
-    if chosen and not found.context.value and not engines.context:
-        hint = f"paddlespec config add {chosen} --context CONTEXT, or give --context"
-        raise Stop(Exit.usage, f"no context is known for {chosen}", hint)
+    project = the_project() if connect.here() else None
+    found = connect.place_of(name, project, chosen=engines.context is not None)
     engine = cast("Engine", engines.at(found.context.value, found.namespace.value))
-    return engine.client, chosen, project
+    return engine.client, found.datacenter.value, project
 
 
 def _rows(

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from paddlespec.pipeline import Loaded
     from paddlespec.project import Project
-    from paddlespec.settings import Settings
+    from paddlespec.settings import Place, Settings
 
 
 class Usual(NamedTuple):
@@ -50,6 +50,28 @@ def usual() -> Usual:
         return Usual()
     found = place(settings, here() if settings.datacenter else None)
     return Usual(found.context.value, found.namespace.value)
+
+
+def place_of(name: str | None, project: Project | None, *, chosen: bool = False) -> Place:
+    """
+    How to reach the datacenter *name*, or the current one.
+
+    Raises `Stop` for one that nobody knows, or has a context of, unless a context is *chosen*.
+    """
+    from paddlespec.cli.exits import Exit, Stop
+    from paddlespec.diagnostic import did_you_mean
+    from paddlespec.settings import place
+
+    known = [*own().connections, *(project.datacenters if project else ())]
+    if name is not None and name not in known and not chosen:
+        hint = did_you_mean(name, known) or f"paddlespec config add {name} --context CONTEXT"
+        raise Stop(Exit.usage, f'no datacenter is called "{name}"', hint)
+    found = place(own(), project, name)
+    current = found.datacenter.value
+    if current and not found.context.value and not chosen:
+        hint = f"paddlespec config add {current} --context CONTEXT, or give --context"
+        raise Stop(Exit.usage, f"no context is known for {current}", hint)
+    return found
 
 
 def context_for(loaded: Loaded) -> str | None:

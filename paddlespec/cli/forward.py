@@ -6,6 +6,7 @@ import socket
 import sys
 import threading
 import time
+from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from paddlespec.manifest import Manifest
 
 _LOOK_SECONDS = 2.0
+_REST_SECONDS = 0.2
 # As long as this a cluster may be out of reach before we give up.
 _PATIENCE_SECONDS = 60.0
 
@@ -134,12 +136,13 @@ class _Forwarding:
             sys.stdout.write(f"{_written(server)} -> {self._place.pod}:{port.number}\n")
             _start(self._accept, server, port)
         sys.stdout.flush()
-        answered = time.monotonic()
+        answered = looked = time.monotonic()
         while True:
-            try:
+            with suppress(Empty):
                 self._tell(self._failures.get(timeout=_LOOK_SECONDS))
-            except Empty:
+            if time.monotonic() - looked >= _LOOK_SECONDS:
                 answered = self._look(pod["metadata"]["uid"], answered)
+                looked = time.monotonic()
 
     def _look(self, uid: str, answered: float) -> float:
         """Whether the replica is still there; when the cluster last said so."""
@@ -169,8 +172,16 @@ class _Forwarding:
             note(f"paddlespec: {failure.message}")
 
     def _accept(self, server: socket.socket, port: Port) -> None:
+        from paddlespec.backend import OperationFailed
+
         while True:
-            connection, _ = server.accept()
+            try:
+                connection, _ = server.accept()
+            except OSError as error:  # more of them than this process may have open
+                told = (error.strerror or str(error)).lower()
+                self._failures.put(OperationFailed(f"a connection was not taken: {told}"))
+                time.sleep(_REST_SECONDS)
+                continue
             _start(self._carry, connection, port)
 
     def _carry(self, connection: socket.socket, port: Port) -> None:

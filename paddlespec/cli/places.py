@@ -114,7 +114,7 @@ class Engines:
         """Whether a job is the rehearsal: its target says so, or for a bare name what runs here."""
         if job.target is not None:
             return job.target == LOCAL
-        if self.context or self.kubeconfig:
+        if self.context or self.kubeconfig or job.context:
             return False
         from paddlespec.cli.local import is_here
 
@@ -141,12 +141,21 @@ def meant(
     namespace: str | None,
 ) -> list[Meant]:
     """The jobs that are named; a spec need not be valid to say which job it is."""
-    found = [Meant(each, target=chosen.target) for each in names or () if not is_path(each)]
+    bare = [each for each in names or () if not is_path(each)]
+    found = [_named(each, chosen) for each in bare]
     paths = [*(each for each in names or () if is_path(each)), *(file or ())]
     found += _of_specs(paths, chosen, namespace)
     if not found:
         raise Stop(Exit.usage, "no job given", "name a job, or its spec")
     return list(dict.fromkeys(found))
+
+
+def _named(name: str, chosen: Choices) -> Meant:
+    """A job without its spec is where the datacenter that is named says, if one is."""
+    if chosen.datacenter is None or chosen.target == LOCAL:
+        return Meant(name, target=chosen.target)
+    place = connect.place_of(chosen.datacenter, connect.here())
+    return Meant(name, place.namespace.value, place.context.value, chosen.target)
 
 
 def _of_specs(paths: list[str], chosen: Choices, namespace: str | None) -> Iterator[Meant]:

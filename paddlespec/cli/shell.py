@@ -99,7 +99,7 @@ def shell(
     paddlespec shell word2vec --role pservers --for 2h
     paddlespec shell --image paddlepaddle/paddle:3.1.0 -- nvidia-smi
     """
-    from paddlespec.cli import connect, places
+    from paddlespec.cli import connect, places, seen
     from paddlespec.cli.session import choices
 
     if role not in _ROLES:
@@ -121,7 +121,8 @@ def shell(
     asked = choices(overlay, profile, _updates(update, role, image), target, datacenter)
     with places.Engines(kubeconfig, context, namespace, places.deadline_of(timeout)) as engines:
         if by_name:
-            found = _by_name(engines, str(source), target, namespace, role, seconds)
+            job = seen.the_job(str(source), target, datacenter, namespace)
+            found = _by_name(_client(engines.meant(job), job.name), job.name, role, seconds)
         else:
             loaded = _loaded(source, asked, quiet=quiet, no_color=no_color)
             manifests = _rendered(loaded, role, templates)
@@ -133,14 +134,10 @@ def shell(
         return scratch.use(found, run, keep=keep, quiet=quiet, no_color=no_color)
 
 
-def _by_name(
-    engines: Engines, name: str, target: str | None, namespace: str | None, role: str, seconds: int
-) -> scratch.Found:
+def _by_name(client: Client, name: str, role: str, seconds: int) -> scratch.Found:
     """A shell that was kept, or a new one like a replica of a job that is there."""
-    from paddlespec.cli import seen
     from paddlespec.cluster import shell as shells
 
-    client = _client(engines.meant(seen.the_job(name, target, None, namespace)), name)
     kept = shells.find(client, name)
     if kept is not None:
         return scratch.Found(client, kept)

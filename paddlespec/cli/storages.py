@@ -43,7 +43,7 @@ def storages(
         client = reach.client(engines, datacenter)
         space = reach.space(client, namespace, everywhere=everywhere)
         found = seen.storages(client, space)
-    named = list(_named(found, datacenter))
+    named = list(_named(found, datacenter, client.namespace))
     reach.tell(found.unknown)
     if not (found.claims or found.classes or named) and output in ("table", "wide"):
         note("no claim, no storage class, and no storage in a project file")
@@ -71,7 +71,7 @@ def _names(found: Storages, named: Sequence[Named]) -> Iterator[str]:
     yield from (f"storage/{each.name}" for each in named)
 
 
-def _named(found: Storages, datacenter: str | None) -> Iterator[Named]:
+def _named(found: Storages, datacenter: str | None, space: str) -> Iterator[Named]:
     """What the project says of *datacenter*, or of the one that it means here."""
     from paddlespec.capacity.storage import Named
     from paddlespec.cli import connect
@@ -80,7 +80,7 @@ def _named(found: Storages, datacenter: str | None) -> Iterator[Named]:
     project = connect.here()
     chosen = place(connect.own(), project, datacenter).datacenter.value
     shared: dict[str, Any] = (project.datacenters if project else {}).get(chosen or "", {})
-    phases = {each.name: each.phase for each in found.claims}
+    phases = {each.name: each.phase for each in found.claims if each.namespace == space}
     for name, each in (shared.get("storages") or {}).items():
         claim = each.get("claim")
         yield Named(

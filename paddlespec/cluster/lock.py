@@ -60,17 +60,20 @@ class Lock:
     def __enter__(self) -> Lock:
         try:
             self._acquire()
+            self._renewer = threading.Thread(target=self._renew, daemon=True)
+            self._renewer.start()
         except BaseException:
             # Whether the last request was carried out is not known.
-            self._release()
+            _through(self._end)
             raise
-        self._renewer = threading.Thread(target=self._renew, daemon=True)
-        self._renewer.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        _through(self._end)
+
+    def _end(self) -> None:
         self._ended.set()
-        if self._renewer is not None:
+        if self._renewer is not None and self._renewer.ident is not None:
             self._renewer.join()
         self._release()
 
@@ -177,6 +180,39 @@ class Lock:
                 "renewTime": now,
             },
         }
+
+
+def _through(work: Callable[[], None]) -> None:
+    """
+    Do *work* to its end, whatever signal comes meanwhile; what that raised is raised then.
+
+    Who sends a second signal does not want to wait.
+    """
+    done = threading.Event()
+    raised: BaseException | None = None
+
+    def to_the_end() -> None:
+        try:
+            work()
+        finally:
+            done.set()
+
+    try:
+        threading.Thread(target=to_the_end, daemon=True).start()
+    except RuntimeError:
+        to_the_end()  # there are no more threads to be had
+    except BaseException as error:  # noqa: BLE001 - it is raised below
+        raised = error
+    # An interrupted `join` of Python 3.11 takes a thread for ended that is not.
+    while not done.is_set():
+        try:
+            done.wait()
+        except BaseException as error:
+            if raised is not None:
+                raise
+            raised = error
+    if raised is not None:
+        raise raised
 
 
 def _lock(namespace: str, job: str) -> Identity:

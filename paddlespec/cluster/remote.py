@@ -87,7 +87,7 @@ def execute(client: Client, place: Place, command: Sequence[str], streams: Strea
                 break
             channel, content = data[0], data[1:]
             if channel in (_STDOUT, _STDERR):
-                streams.show(content, error=channel == _STDERR)
+                _show(streams, content, error=channel == _STDERR)
             elif channel == _ERROR:
                 status += content
     except (WebSocketException, OSError):
@@ -95,9 +95,26 @@ def execute(client: Client, place: Place, command: Sequence[str], streams: Strea
         if not status:
             told = f"the connection to {place.pod} broke; the command may still run"
             raise Broken(told) from None
+    except _OutputLostError as lost:
+        raise lost.error from None
     finally:
         socket.close()
     return _exit_code(status, place, command)
+
+
+class _OutputLostError(Exception):
+    """Our own output takes no more, which is no fault of the connection."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__()
+        self.error = error
+
+
+def _show(streams: Streams, content: bytes, *, error: bool) -> None:
+    try:
+        streams.show(content, error=error)
+    except OSError as lost:
+        raise _OutputLostError(lost) from None
 
 
 def _connect(client: Client, place: Place, command: Sequence[str], streams: Streams) -> Any:

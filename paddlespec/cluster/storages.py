@@ -101,10 +101,10 @@ def _used(client: Client, nodes: list[str]) -> dict[tuple[str, str], Decimal]:
     for node in nodes:
         try:
             summary = client.kubelet_summary(node)
-        except Refused as error:
-            if error.refusal.status == 403:
-                return {}
-            continue
+        except OperationFailed as error:
+            if isinstance(error, Refused) and error.refusal.status != 403:
+                continue
+            return {}  # what one kubelet does not say in all this time, others need not be asked
         for pod in summary.get("pods") or ():
             for volume in pod.get("volume") or ():
                 claim = volume.get("pvcRef") or {}

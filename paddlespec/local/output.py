@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from paddlespec.backend import OperationFailed
 from paddlespec.local import mounts
 
 if TYPE_CHECKING:
@@ -51,14 +52,20 @@ class Output(NamedTuple):
             )
 
     def claim(self, run: str) -> None:
-        """Make the folder what the policy promises, for *run*."""
+        """Make the folder what the policy promises, for *run*; raises `OperationFailed`."""
         if self.lasting is None or self.policy == "reuse":
             return
         marks = os.path.join(self.lasting, _MARKS)
-        os.makedirs(marks, exist_ok=True)
-        if self.policy == "clear":
-            _clear(self.lasting)
-        os.makedirs(os.path.join(marks, run), exist_ok=True)
+        try:
+            os.makedirs(marks, exist_ok=True)
+            if self.policy == "clear":
+                _clear(self.lasting)
+            os.makedirs(os.path.join(marks, run), exist_ok=True)
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise OperationFailed(
+                f"the output {self.path}, which is {self.lasting} here, cannot be made ready: {reason}"
+            ) from None
 
 
 def read(rehearsal: Mapping[str, Any], places: Sequence[Sequence[Place]]) -> Output:

@@ -193,3 +193,16 @@ def test_who_may_not_is_told_so(user: User, served: None) -> None:
     assert process.returncode == 3
     assert "you may not" in err
     assert "pods/portforward" in err
+
+
+def test_clients_that_try_on_and_on_do_not_hide_the_end_of_the_replica(user: User) -> None:
+    with forwarding(user, ":6006") as (process, (port,)):
+        user.run("kill", "fit", "--yes", "--no-wait")
+
+        def is_over() -> bool:
+            with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=5) as one:
+                one.recv(1)
+            return process.poll() is not None
+
+        user.plane.eventually(is_over, within=60)
+        assert process.returncode == 3

@@ -52,6 +52,15 @@ def test_a_command_in_a_scratch_container(user: User) -> None:
     gone(user)
 
 
+def test_a_reader_that_goes_leaves_no_container(user: User) -> None:
+    process = user.start("shell", "--image", "registry.test/a:1", "-q", "--", "yes")
+    assert process.stdout
+    assert process.stdout.readline() == "y\n"
+    process.stdout.close()
+    assert process.wait(60) == 0
+    gone(user)
+
+
 def test_it_has_what_a_replica_has_and_is_none(user: User) -> None:
     path = user.ps(run_for="1h")
     user.run("apply", path, "--wait", "ready")

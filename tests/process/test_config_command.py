@@ -160,6 +160,44 @@ def test_what_is_rendered_for_another_datacenter_goes_nowhere(command: str) -> N
     assert "no cluster is configured" in run(command, ".", "--context", "x", code=3).stderr
 
 
+NAMED = [
+    ("kill", "count", "--yes"),
+    ("delete", "count", "--yes"),
+    ("status", "count"),
+    ("wait", "count"),
+    ("logs", "count"),
+    ("exec", "count", "--", "true"),
+    ("shell", "count"),
+    ("port-forward", "count", "80"),
+    ("get", "workers", "count"),
+    ("get", "history", "count"),
+    ("get", "spec", "count"),
+]
+
+
+@pytest.mark.parametrize("command", NAMED, ids=lambda each: " ".join(each[:2]))
+def test_a_bare_name_is_looked_for_in_the_datacenter_that_is_named(
+    command: tuple[str, ...], folder: Path
+) -> None:
+    ports = {"k8s-dc1": 1, "k8s-lab": 2}
+    clusters = [
+        {"name": name, "cluster": {"server": f"http://127.0.0.1:{port}"}}
+        for name, port in ports.items()
+    ]
+    contexts = [{"name": each, "context": {"cluster": each, "user": "u"}} for each in ports]
+    known = {"clusters": clusters, "contexts": contexts, "users": [{"name": "u", "user": {}}]}
+    kubeconfig = folder / "kubeconfig"
+    kubeconfig.write_text(json.dumps({**known, "current-context": "k8s-dc1"}))
+    for name, port in (("dc1", 1), ("lab", 2)):
+        words = [*command[:2], "--datacenter", name, *command[2:]]
+        told = run(*words, code=3, KUBECONFIG=str(kubeconfig)).stderr
+        assert f"cannot reach http://127.0.0.1:{port}" in told
+    words = [*command[:2], "--datacenter", "lob", *command[2:]]
+    told = run(*words, code=2, KUBECONFIG=str(kubeconfig)).stderr
+    assert 'no datacenter is called "lob"' in told
+    assert 'did you mean "lab"?' in told
+
+
 def test_a_broken_configuration_is_told_at_its_place(folder: Path) -> None:
     (folder / "xdg/paddlespec").mkdir(parents=True)
     (folder / "xdg/paddlespec/config.yaml").write_text("apiVersion: paddlespec.io/v1\nkind: X\n")

@@ -254,3 +254,12 @@ def test_whoever_has_another_scheduler_is_in_no_gang() -> None:
     ask = Recorded(gang())
     assert not_together(evidence(ask=ask)) is None
     assert not ask.asked
+
+
+def test_a_workload_that_is_over_has_no_place() -> None:
+    over = waiting(name="old").replace("type: QuotaReserved", "type: Finished")
+    over = over.replace('status: "False"', 'status: "True"')
+    assert told(over + queue()) is None
+    now = told(over + waiting() + queue())
+    assert now is not None
+    assert "(place 1 of 1 in queue night)" in now[0]

@@ -27,7 +27,8 @@ def queued(evidence: Evidence) -> Reason | None:
     listed = evidence.ask.find(GROUP, "Workload")
     if listed is None:
         return None
-    own = next((each for each in listed if _is_owned(each, metadata["uid"])), None)
+    owned = [each for each in listed if _is_owned(each, metadata["uid"])]
+    own = next((each for each in owned if "Finished" not in _held(each)), None)
     queue_trouble = _trouble(evidence, queue)
     if own is None:
         return Reason(queue_trouble) if queue_trouble else None
