@@ -63,20 +63,18 @@ def execute(
 
 
 def chosen(engine: Engine, name: str, role: str | None, index: int | None) -> Worker:
-    """The replica that the options name, or the first that runs."""
+    """The first that runs of those that the options name: trainers where they say nothing."""
     from paddlespec.picture import Doing
 
-    wanted = f"{role.removesuffix('s')}s" if role else None
-    if wanted not in (None, "trainers", "pservers"):
+    wanted = f"{role.removesuffix('s')}s" if role else "trainers"
+    if wanted not in ("trainers", "pservers"):
         raise Stop(Exit.usage, f"--role {role}: expected one of trainers, pservers")
     found = engine.glance(name)
-    named = [
-        each for each in found.workers if wanted in (None, each.role) and index in (None, each.rank)
-    ]
+    named = [each for each in found.workers if each.role == wanted and index in (None, each.rank)]
     running = [each for each in named if each.state is Doing.running]
     if running:
         return running[0]
-    asked = " ".join([wanted or "replica", *([] if index is None else [str(index)])])
+    asked = " ".join([wanted.removesuffix("s"), *([] if index is None else [str(index)])])
     if named:
         is_now = f"{named[0].name} is {named[0].state.value}"
     else:

@@ -86,7 +86,7 @@ def _tell(question: Question, room: Room, found: list[Line], *, is_table: bool) 
         reach.tell(room.unknown)
     elif room.held:
         note(held(question.job, room.held))
-    if not found and is_table:
+    if not (found or room.unknown) and is_table:
         place = f"namespace {question.namespace}" if question.namespace else "any namespace"
         note(f"nothing bounds {place}: no quota, no limit range, no queue")
 

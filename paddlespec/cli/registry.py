@@ -217,8 +217,10 @@ def _credentials(
         return None
     if username is None:
         raise Stop(Exit.usage, "no --username given", "--helper HELPER knows it by itself")
+    if not username or ":" in username:
+        raise Stop(Exit.usage, "--username: the name of a user is not empty, and has no colon")
     if stdin:
-        password = sys.stdin.readline().rstrip("\r\n")
+        password = _of_stdin()
     elif sys.stdin.isatty():
         from getpass import getpass
 
@@ -228,6 +230,17 @@ def _credentials(
     if not password:
         raise Stop(Exit.usage, "the password is empty")
     return Credentials(username, password)
+
+
+def _of_stdin() -> str:
+    """A password of one line."""
+    try:
+        password = sys.stdin.buffer.read().decode("utf-8").rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise Stop(Exit.usage, "the password is no text in UTF-8") from None
+    if "\n" in password:
+        raise Stop(Exit.usage, "the password has more than one line")
+    return password
 
 
 def _of_helper(helper: str, server: str) -> Credentials:

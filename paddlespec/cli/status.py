@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -50,7 +51,8 @@ def status(
     with Engines(kubeconfig, context, namespace, None) as engines:
         job = seen.the_job(name, target, datacenter, namespace)
         engine = engines.meant(job)
-        following = _Following(engine, job, output)
+        given = {"context": context, "namespace": namespace, "kubeconfig": kubeconfig}
+        following = _Following(engine, job, given, output)
         if watch:
             follow(following, engine.pause, redraw=output == "text")
         else:
@@ -61,8 +63,10 @@ def status(
 class _Following:
     """Looks at one job; between the first and the last look only what changes is worth a line."""
 
-    def __init__(self, engine: Engine, job: Meant, output: str) -> None:
-        self._engine, self._job, self._output = engine, job, output
+    def __init__(
+        self, engine: Engine, job: Meant, given: dict[str, str | None], output: str
+    ) -> None:
+        self._engine, self._job, self._given, self._output = engine, job, given, output
         self._before: str | None = None
 
     def __call__(self) -> Shown:
@@ -97,4 +101,7 @@ class _Following:
             where += f" --target {self._job.target}"
         elif found.job.target == "local" and found.job.stage.is_over and local.has_cluster():
             where += " --target local"
-        return where
+        meant = {"context": self._job.context, "namespace": self._job.namespace}
+        options = {name: value or meant.get(name) for name, value in self._given.items()}
+        told = (f" --{name} {quote(value)}" for name, value in options.items() if value)
+        return where + "".join(told)

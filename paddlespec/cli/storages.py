@@ -45,7 +45,8 @@ def storages(
         found = seen.storages(client, space)
     named = list(_named(found, datacenter, client.namespace))
     reach.tell(found.unknown)
-    if not (found.claims or found.classes or named) and output in ("table", "wide"):
+    nothing = not (found.claims or found.classes or named or found.unknown)
+    if nothing and output in ("table", "wide"):
         note("no claim, no storage class, and no storage in a project file")
     data = {
         "namespace": space or None,

@@ -179,9 +179,9 @@ class Client(Transport):
     def _about(self, verb: str, identity: Identity) -> tuple[Request, str]:
         """A request for one object, and its path."""
         resource = self._resource(identity.api_version, identity.kind)
-        namespace = quote(identity.namespace or self.namespace, safe="")
-        path = resource.path(namespace, quote(identity.name, safe=""))
-        named = identity.namespace, identity.name
+        namespace = (identity.namespace or self.namespace) if resource.namespaced else None
+        path = resource.path(quote(namespace or "", safe=""), quote(identity.name, safe=""))
+        named = namespace, identity.name
         return Request(verb, resource.plural, resource.kind, *named), path
 
     def _about_all(self, api_version: str, kind: str, namespace: str) -> tuple[Request, str]:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from paddlespec.backend import JobFailed, OperationFailed, Progress
 from paddlespec.cluster import readiness
 from paddlespec.cluster.inventory import Inventory, now
-from paddlespec.cluster.wanted import fingerprint_of
+from paddlespec.cluster.wanted import fingerprint_of, is_owner
 from paddlespec.history import History, Provenance, RunRecord, State
 from paddlespec.lifecycle import said
+from paddlespec.manifest import identity
 
 if TYPE_CHECKING:
     from paddlespec.backend import Run
@@ -60,7 +61,17 @@ def record_end(client: Client, run: Run, state: State) -> None:
     with suppress(OperationFailed):
         inventory.read()
         if inventory.live is not None:
-            inventory.write(lambda history: history.end(uid, state, now()))
+            moment = _ended(client, run) or now()
+            inventory.write(lambda history: history.end(uid, state, moment))
+
+
+def _ended(client: Client, run: Run) -> str | None:
+    """When the Job of *run* ended, if it did by itself and is there still."""
+    owner = next((each for each in run.work.manifests if is_owner(each)), None)
+    live = client.get(identity(owner)._replace(namespace=run.namespace)) if owner else None
+    if live is None or live["metadata"]["uid"] != run.uid or not readiness.job(live).done:
+        return None
+    return ended(live)
 
 
 def ended(live: Manifest) -> str:

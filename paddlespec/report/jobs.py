@@ -42,7 +42,7 @@ _WORKERS = (
     Column("EXIT", right=True),
     Column("ADDRESS", wide=True),
     Column("START", wide=True),
-    Column("MESSAGE", wide=True),
+    Column("MESSAGE", wide=True, cut=True),
 )
 
 

@@ -54,12 +54,13 @@ def data(found: Status, following: Sequence[str]) -> shapes.Status:
 
 
 def next_commands(found: Status, where: str = "") -> list[str]:
-    """What a person is likely to want next; *where* is an option that names the place."""
+    """What a person is likely to want next; *where* are the options that name the place."""
     job, record = found.job, found.record
     name = f"{job.name}{where}"
     spec = record.provenance.file if record and record.provenance.file else "SPEC"
-    target = " --target local" if job.target == "local" else ""
-    again = f"paddlespec apply {spec}{target} --rerun"
+    target = " --target local" if job.target == "local" and "--target" not in where else ""
+    apply = f"paddlespec apply {spec}{where}{target}"
+    again = f"{apply} --rerun"
     logs = f"paddlespec logs {name}"
     pservers = job.role("pservers")
     match job.stage:
@@ -82,7 +83,7 @@ def next_commands(found: Status, where: str = "") -> list[str]:
         case Stage.stopping:
             return [f"paddlespec wait {name} --for deleted"]
         case Stage.intended:
-            return [f"paddlespec apply {spec}{target}"]
+            return [apply]
         case _:
             return [again]
 

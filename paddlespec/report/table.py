@@ -52,7 +52,7 @@ def table(
 
 
 def _fitted(columns: Sequence[Column], widths: list[int], most: int) -> list[int]:
-    """*widths* made less, the widest first, until a line fits or nothing more can be cut."""
+    """*widths* made less, the widest first, until a line fits; as they are where none can."""
     found = list(widths)
     while sum(found) + len(_GAP) * (len(found) - 1) > most:
         able = [
@@ -61,7 +61,7 @@ def _fitted(columns: Sequence[Column], widths: list[int], most: int) -> list[int
             if each.cut and found[index] > max(_NARROWEST, cells(each.head))
         ]
         if not able:
-            break
+            return widths
         found[max(able, key=lambda index: found[index])] -= 1
     return found
 

@@ -65,7 +65,7 @@ def test_what_cannot_be_run_is_said(user: User) -> None:
     told = user.run("exec", "fit", "--", "no-such-program", code=3).stderr
     assert "no-such-program could not be run in fit-trainer-0-" in told
     told = user.run("exec", "fit", "--index", "7", "--", "true", code=3).stderr
-    assert "no replica 7 of fit runs: fit is running" in told
+    assert "no trainer 7 of fit runs: fit is running" in told
     assert "no command given" in user.run("exec", "fit", code=2).stderr
     pods = [{"apiGroups": [""], "resources": ["pods", "configmaps"], "verbs": ["get", "list"]}]
     jobs = [

@@ -160,7 +160,7 @@ def test_what_cannot_be_forwarded_is_said(user: User) -> None:
     assert "a port is a number from 1 to 65535" in told("70000", code=2)
     assert "has no port tensorboard" in told("tensorboard", code=2)
     assert "there is pserver, gloo" in told("--role", "pservers", "web", code=2)
-    assert "no replica 9 of fit runs" in told("6006", "--index", "9", code=3)
+    assert "no trainer 9 of fit runs" in told("6006", "--index", "9", code=3)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         said = told(f"{port}:6006", code=3)

@@ -246,3 +246,22 @@ def test_a_secret_holds_what_it_was_made_of_and_shows_none_of_it(server: str) ->
     assert known_to(secret("a", "b", server, known)) == {server: known}
     assert "canary" not in f"{known!r} {known}"
     assert server_of(f"https://{server}/v1/") == server
+
+
+def test_credentials_that_no_registry_takes_are_refused(user: User) -> None:
+    told = add(user, "team", "registry.test", stdin="canary-1\ncanary-2\n", code=2).stderr
+    assert "more than one line" in told
+    binary = subprocess.run(
+        [*COMMAND, "registry", "add", "team", "--username", "bot", "--password-stdin"],
+        input=b"\xff\xfe\n",
+        env=user.environment,
+        cwd=user.folder,
+        capture_output=True,
+        check=False,
+    )
+    assert (binary.returncode, b"no text in UTF-8" in binary.stderr) == (2, True)
+    for name in ("", "a:b"):
+        words = ("--username", name, "--password-stdin")
+        told = typed(user, "registry", "add", "team", *words, code=2).stderr
+        assert "is not empty, and has no colon" in told
+    assert user.get_or_none("secrets", "team") is None

@@ -605,3 +605,13 @@ def test_the_machine_itself_can_be_asked(user: User) -> None:
     found = rows(user, "--target", "local")
     assert int(found["machine", "this machine", "cpu"][0]) >= 1
     assert quantity(found["machine", "this machine", "memory"][0]) > 2**20
+
+
+def test_what_nobody_may_look_at_is_not_said_to_be_absent(user: User) -> None:
+    nobody = user._replace(kubeconfig=user.plane.kubeconfig_for("nobody", user.namespace))
+    told = nobody.run("get", "quota").stderr
+    assert "you may not list" in told
+    assert "nothing bounds" not in told
+    told = nobody.run("get", "storages").stderr
+    assert "you may not list" in told
+    assert "no claim" not in told

@@ -58,7 +58,14 @@ def test_a_reader_that_goes_leaves_no_container(user: User) -> None:
     assert process.stdout.readline() == "y\n"
     process.stdout.close()
     assert process.wait(60) == 0
+    assert process.stderr
+    process.stderr.close()
     gone(user)
+
+
+def test_a_namespace_that_is_not_there_is_named(user: User) -> None:
+    told = user.run("shell", "--image", "registry.test/a:1", "-n", "adz", "--", "true", code=3)
+    assert "there is no namespace adz" in told.stderr
 
 
 def test_it_has_what_a_replica_has_and_is_none(user: User) -> None:

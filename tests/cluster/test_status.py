@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -202,6 +203,26 @@ def test_lost_pservers_fail_a_job_that_still_runs(user: User) -> None:
     user.plane.eventually(lambda: "fit-pserver" not in user.names("jobs"))
     assert job(user)["state"] == "failing"
     assert "the pservers are gone" in user.run("status", "fit", code=4).stdout
+
+
+def test_what_comes_next_is_about_the_same_job(user: User) -> None:
+    user.run("apply", user.ps(run_for="1h"), "--wait", "ready")
+    place = f"--namespace {user.namespace}"
+    shown = user.run("status", "fit", "-n", user.namespace).stdout
+    assert f"next:       paddlespec logs fit {place} -f" in shown
+    user.run("kill", "fit")
+    shown = user.run("status", "fit", "-n", user.namespace, code=3).stdout
+    assert f"fit.yaml {place} --rerun" in shown
+
+
+def test_a_wait_leaves_the_end_as_it_was(user: User) -> None:
+    user.run("apply", user.ps(run_for="1s"))
+    user.plane.eventually(lambda: job(user, "-a")["state"] == "succeeded")
+    end = user.get("jobs", "fit-trainer")["status"]["completionTime"]
+    time.sleep(1.5)
+    user.run("wait", "fit")
+    (run,) = user.history()
+    assert run["finished"] == end
 
 
 def test_a_name_that_is_not_there(user: User) -> None:

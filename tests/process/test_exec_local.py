@@ -68,7 +68,7 @@ def test_nothing_runs_in_a_replica_that_has_ended(home: Path) -> None:
     assert paddlespec(home, "kill", "fit", "--yes").returncode == 0
     done = paddlespec(home, "exec", "fit", "--", "true")
     assert done.returncode == 3
-    assert "no replica of fit runs" in done.stderr
+    assert "no trainer of fit runs" in done.stderr
 
 
 def test_what_needs_a_container_or_none_says_so(home: Path) -> None:

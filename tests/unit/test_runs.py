@@ -118,6 +118,11 @@ def test_lines_fit_a_terminal(width: int) -> None:
     assert "…" not in shown[2]
 
 
+def test_what_would_not_fit_in_any_case_is_not_cut_in_vain() -> None:
+    columns = [Column("NAME", cut=True), Column("ADDRESS")]
+    assert "…" not in table(columns, [["word2vec-trainer-0", "a" * 60]], width=60)
+
+
 def test_nothing_is_cut_where_nothing_breaks_lines() -> None:
     assert "…" not in table(COLUMNS, [["x" * 300, "1", "y" * 300]])
 
