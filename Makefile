@@ -1,25 +1,31 @@
-# `make demo` and `make test` need nothing before them but Python 3.10+ and make; Go for the cluster tests.
+# `make demo` and `make test` need nothing before them but Python 3.11+ and make; Go for the cluster tests.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 PADDLE := $(VENV)/.paddle
 PEERS  := .venv-peers
+LOGS   := .make
+# Tests that wait for clusters and processes leave the processors to others for most of their time.
 WORKERS ?= 2
-# Two folders of tests have a conftest each: to the type checker these are two runs.
-TEST_PATHS := tests/docs:tests/cluster
+WAITING ?= 6
+WAIT_FOR := tests/cluster tests/process
 EXAMPLE := examples/fit-a-line-collective
 
-.PHONY: help demo test lint types contracts unit faults bench cluster-bin schemas clean
+.PHONY: help demo test lint types contracts unit cluster nightly faults bench cluster-bin schemas docs-commands clean
 
 help:
 	@echo "make demo         install, validate, preview, and rehearse a real training on this machine"
 	@echo "make test         every check and test"
 	@echo "make lint         style, types, import contracts"
+	@echo "make unit         the tests that need no cluster and no processes"
+	@echo "make cluster      the tests that wait for a cluster or for processes"
+	@echo "make nightly      every test at full size, with many more examples for each property"
 	@echo "make faults       every fault at every request of every command (a quarter of an hour)"
 	@echo "make bench        measure against peers"
-	@echo "make cluster-bin  build the Kubernetes control plane of the cluster tests (Go, once)"
+	@echo "make cluster-bin  build Kubernetes, JobSet and Kueue for the cluster tests (Go, once)"
 	@echo "make schemas      regenerate schemas/ from the models"
+	@echo "make docs-commands  regenerate the tables of options in docs/"
 
 $(READY): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -40,25 +46,39 @@ demo: $(PADDLE)
 	@echo "   $(BIN)/paddlespec logs fit-a-line-collective --grep loss"
 	@echo "   $(BIN)/paddlespec init my-job"
 
-test: lint unit
+# What computes runs beside what waits, whose progress is shown; its own output follows.
+test: $(PADDLE)
+	@mkdir -p $(LOGS); \
+	nice $(MAKE) --no-print-directory lint > $(LOGS)/lint.log 2>&1 & lint=$$!; \
+	nice $(MAKE) --no-print-directory unit > $(LOGS)/unit.log 2>&1 & unit=$$!; \
+	trap 'kill $$lint $$unit 2> /dev/null' INT TERM HUP; \
+	$(MAKE) --no-print-directory cluster; failed=$$?; \
+	wait $$lint || failed=1; cat $(LOGS)/lint.log; \
+	wait $$unit || failed=1; cat $(LOGS)/unit.log; \
+	exit $$failed
 
 lint: types contracts
 	$(BIN)/ruff check paddlespec tests
 	$(BIN)/ruff format --check --quiet paddlespec tests
 
 types: $(READY)
-	MYPYPATH=$(TEST_PATHS) $(BIN)/mypy paddlespec tests --exclude '^tests/cluster/'
-	MYPYPATH=$(TEST_PATHS) $(BIN)/mypy tests/cluster
+	$(BIN)/mypy
 
 contracts: $(READY)
 	$(BIN)/lint-imports
 
-# Each worker has a control plane of its own: half a gigabyte of memory.
 unit: $(PADDLE)
+	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal $(WAIT_FOR:%=--ignore=%)
+
+cluster: $(PADDLE)
 	@if [ -n "$$KUBEBUILDER_ASSETS$$PADDLESPEC_TEST_KUBECONFIG" ]; then :; \
 	elif command -v go > /dev/null; then $(MAKE) --no-print-directory cluster-bin; \
 	else echo "THERE IS NO GO: the cluster tests will be skipped"; fi
-	$(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal
+	$(BIN)/pytest --numprocesses $(WAITING) --dist loadscope $(WAIT_FOR)
+
+nightly: $(PADDLE)
+	PADDLESPEC_SIZES=full PADDLESPEC_HYPOTHESIS=fuzz $(MAKE) --no-print-directory unit
+	PADDLESPEC_SIZES=full $(MAKE) --no-print-directory cluster
 
 faults: $(READY)
 	PADDLESPEC_FAULTS=all $(BIN)/pytest tests/cluster/test_faults.py
@@ -71,12 +91,15 @@ $(PEERS)/.ready: Makefile
 bench: $(READY) $(PEERS)/.ready
 	PEERS=$(abspath $(PEERS)/bin) $(BIN)/python tests/bench/bench.py
 
-cluster-bin:
-	$(PYTHON) tests/cluster/control_plane/build.py
+cluster-bin: $(READY)
+	PYTHONPATH=tests/cluster $(BIN)/python -m control_plane
 
 schemas: $(READY)
 	$(BIN)/python -m paddlespec.model.schemas
 	$(BIN)/python -m paddlespec.shapes
 
+docs-commands: $(READY)
+	$(BIN)/python tests/docs/option_tables.py
+
 clean:
-	rm -rf $(VENV) $(PEERS) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(LOGS) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

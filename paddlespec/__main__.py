@@ -9,28 +9,31 @@ def main() -> None:
     """
     Run one command and exit with its code.
 
-    What is asked most often needs no option parser, whose import costs more than the work:
+    The most frequent calls need no option parser, whose import costs more than the work:
     `--version`, and `validate` or `render` with nothing but paths.
     """
     arguments = sys.argv[1:]
-    if arguments == ["--version"] and _told_version():
+    if arguments == ["--version"] and _printed_version():
         return
-    from paddlespec.cli.exits import run
+    from paddlespec.cli.shared.exits import run
 
-    plain = len(arguments) > 1 and not any(each.startswith("-") for each in arguments[1:])
-    if plain and arguments[0] in ("validate", "render"):
-        from paddlespec.cli import spec
+    command, *paths = arguments or [""]
+    if paths and not any(path.startswith("-") for path in paths):
+        if command == "validate":
+            from paddlespec.cli.shared.validate_specs import validate
 
-        if arguments[0] == "validate":
-            sys.exit(run(lambda: spec.validate(arguments[1:])))
-        sys.exit(run(lambda: spec.render(arguments[1:])))
+            sys.exit(run(lambda: validate(paths)))
+        if command == "render":
+            from paddlespec.cli.shared.render_specs import render
+
+            sys.exit(run(lambda: render(paths)))
     from paddlespec.cli.app import main as command_line
 
     sys.exit(run(command_line))
 
 
-def _told_version() -> bool:
-    """Say the version, unless stdout takes nothing: how that is told, all commands share."""
+def _printed_version() -> bool:
+    """Print the version; whether stdout took it. Failures are reported as in every command."""
     from paddlespec import __version__
 
     try:

@@ -1,4 +1,4 @@
-"""Findings: one type for everything that can be wrong with a spec, each at its word."""
+"""Diagnostics: one type for every problem in a spec, each with its exact position."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 Path = tuple["str | int", ...]
-"""Where a value stands in a document: `("spec", "volumes", 0, "mountPath")`."""
+"""The location of a value in a document: `("spec", "volumes", 0, "mountPath")`."""
 
 
 class Severity(str, Enum):
-    """How bad a finding is; only an error makes a spec invalid."""
+    """How serious a diagnostic is; only an error makes a spec invalid."""
 
     error = "error"
     warning = "warning"
@@ -21,10 +21,10 @@ class Severity(str, Enum):
 
 class Span(NamedTuple):
     """
-    A stretch of one line of a source.
+    A range of characters within one line of a source.
 
     Lines and columns count from 1, columns in code points; `end_column` is the first one after
-    the stretch. Line 0 means the source as a whole: a file that cannot be read, an option.
+    the range. Line 0 means the whole source: a file that cannot be read, or an option.
     """
 
     file: str
@@ -38,10 +38,10 @@ class Span(NamedTuple):
 
 class Diagnostic(NamedTuple):
     """
-    One finding.
+    One error or warning.
 
-    `code` is a stable kebab-case word with a heading in `docs/diagnostics.md`; `path` is where the
-    value stands in the effective document; `hint` is the likely repair.
+    `code` is a stable kebab-case word with a heading in `docs/diagnostics.md`; `path` locates the
+    value in the effective document; `hint` is the likely fix.
     """
 
     code: str
@@ -60,7 +60,7 @@ class Diagnostic(NamedTuple):
 
 
 class InvalidSpec(Exception):
-    """A spec cannot be used; carries every finding, in order."""
+    """Raised for a spec that cannot be used; holds all diagnostics, sorted."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics = in_order(diagnostics)
@@ -69,34 +69,39 @@ class InvalidSpec(Exception):
 
 def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """
-    Sort by place and drop repeats.
+    Sort by position and remove duplicates.
 
-    Two gates may find one fault (an overlay alone, and again in the merged document), so findings
-    that say the same of the same place are one. The last part of the path tells apart what is
-    missing from one mapping; the rest of it, which may begin the message, differs between a layer
-    and the whole. A number that cannot be read is kept as text, and that it is text is no news.
+    An overlay is validated alone and again as part of the merged document, so one fault may be
+    reported twice. The messages then differ only in the path they name, and the last part of the
+    path distinguishes several keys that are missing from one mapping. A number that cannot be read
+    is kept as text; errors about that text are dropped.
     """
     diagnostics = list(diagnostics)
-    unread = {each.span for each in diagnostics if each.code == "number"}
+    unread = {diagnostic.span for diagnostic in diagnostics if diagnostic.code == "number"}
     unique: dict[tuple[object, ...], Diagnostic] = {}
-    for each in diagnostics:
-        if each.span in unread and each.code in ("type", "format", "range", "choice"):
+    for diagnostic in diagnostics:
+        span, code, message = diagnostic.span, diagnostic.code, diagnostic.message
+        if span in unread and code in ("type", "format", "range", "choice"):
             continue
-        path = each.path[-1:] if each.span.line else each.path
-        said = each.message.removeprefix(f"{dotted(each.path)}: ")
-        if each.code in ("missing-key", "choice"):  # what is asked for differs, the fault does not
-            said = ""
-        unique.setdefault((each.span, each.code, path, said), each)
-    return sorted(unique.values(), key=lambda each: (each.span, each.code, each.message))
+        path = diagnostic.path[-1:] if span.line else diagnostic.path
+        message = message.replace(dotted(diagnostic.path), "", 1)
+        if code in ("missing-key", "choice"):  # a layer allows other values than the whole document
+            message = ""
+        unique.setdefault((span, code, path, message), diagnostic)
+    return sorted(unique.values(), key=_position)
+
+
+def _position(diagnostic: Diagnostic) -> tuple[Span, str, str]:
+    return diagnostic.span, diagnostic.code, diagnostic.message
 
 
 def has_errors(diagnostics: Sequence[Diagnostic]) -> bool:
     """Whether any of *diagnostics* makes the spec invalid."""
-    return any(each.is_error for each in diagnostics)
+    return any(diagnostic.is_error for diagnostic in diagnostics)
 
 
 def dotted(path: Path) -> str:
-    """*path* as people write it: `spec.volumes[0].mountPath`."""
+    """Format *path* for people: `spec.volumes[0].mountPath`."""
     text = ""
     for part in path:
         if isinstance(part, int):
@@ -108,17 +113,21 @@ def dotted(path: Path) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that *word* was most likely meant to be, or nothing when none is close."""
+    """Return the known word most similar to *word*, or None if none is similar enough."""
     from difflib import get_close_matches
 
     known = list(known)
-    folded = {each.lower().replace("-", "").replace("_", ""): each for each in known}
-    same = folded.get(word.lower().replace("-", "").replace("_", ""))
-    close = [same] if same else get_close_matches(word, known, n=1, cutoff=0.6)
-    return close[0] if close else None
+    by_folded = {_folded(candidate): candidate for candidate in known}
+    same = by_folded.get(_folded(word))
+    matches = [same] if same else get_close_matches(word, known, n=1, cutoff=0.6)
+    return matches[0] if matches else None
+
+
+def _folded(word: str) -> str:
+    return word.lower().replace("-", "").replace("_", "")
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
-    """The hint for a misspelt *word*."""
-    close = nearest(word, known)
-    return f'did you mean "{close}"?' if close else None
+    """Return the hint for a misspelled *word*."""
+    match = nearest(word, known)
+    return f'did you mean "{match}"?' if match else None

@@ -1,8 +1,8 @@
 """
-From files to manifests: the order of things, and nothing else.
+The pipeline from files to manifests.
 
-Every stage adds what it finds and hands on what can still be used, so that one fault never hides
-another; only manifests need a spec without errors.
+Every stage adds its diagnostics and passes on the valid parts, so one error never hides another.
+Only rendering requires a spec without errors.
 """
 
 from __future__ import annotations
@@ -10,23 +10,38 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from paddlespec import checks, contract, gate, interpolate, layer, project, targets, update
-from paddlespec.diagnostic import Diagnostic, InvalidSpec, Path, Span, did_you_mean, has_errors
-from paddlespec.document import Document, remove
-from paddlespec.files import STDIN, Files
-from paddlespec.record import job_of
+from paddlespec import checks, targets
+from paddlespec.diagnostic import (
+    Diagnostic,
+    InvalidSpec,
+    Path,
+    Span,
+    did_you_mean,
+    has_errors,
+)
+from paddlespec.render import runtime
+from paddlespec.spec import (
+    gate,
+    interpolate,
+    layer,
+    project,
+    update,
+)
+from paddlespec.spec.document import Document, remove
+from paddlespec.spec.files import STDIN, Files
+from paddlespec.spec.frozen import job_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from paddlespec.manifest import Manifest
     from paddlespec.model import Job
     from paddlespec.package.collect import Collection
-    from paddlespec.template import Templates
+    from paddlespec.render.manifest import Manifest
+    from paddlespec.render.template import Templates
 
 
 class Choices(NamedTuple):
-    """What the command line adds to the files; the outermost layers."""
+    """Options of the command line that select or override values; the highest layers."""
 
     overlays: tuple[str, ...] = ()
     profile: str | None = None
@@ -36,7 +51,7 @@ class Choices(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """One job as far as it could be read; `job` is to be used only when nothing is wrong."""
+    """One job with its diagnostics; `job` is complete only if there are no errors."""
 
     file: str
     document: Document
@@ -53,31 +68,31 @@ class Loaded(NamedTuple):
 
 
 class Built(NamedTuple):
-    """One job and the objects that it is."""
+    """One job and its manifests."""
 
     loaded: Loaded
     manifests: list[Manifest]
 
 
 def load(file: str, files: Files, choices: Choices) -> tuple[list[Loaded], list[Diagnostic]]:
-    """Every job of *file* with what was found in it, and what was found in the file itself."""
+    """Load the jobs of *file*; also returns the diagnostics of the file as a whole."""
     reading = files.read(file)
     jobs = [_load(file, document, files, choices) for document in reading.documents]
     return jobs, list(reading.diagnostics)
 
 
 def build(loaded: Loaded, templates: Templates) -> Built:
-    """The manifests of a job; raises `InvalidSpec` when there are errors."""
+    """Render the manifests of a job; raises `InvalidSpec` if it has errors."""
     if not loaded.is_valid:
         raise InvalidSpec(loaded.diagnostics)
-    manifests, found = _patched(loaded, templates)
-    if has_errors(found):
-        raise InvalidSpec(found)
+    manifests, diagnostics = _patched(loaded, templates)
+    if has_errors(diagnostics):
+        raise InvalidSpec(diagnostics)
     return Built(loaded, manifests)
 
 
 def patch_faults(loaded: Loaded, templates: Templates) -> list[Diagnostic]:
-    """What is wrong with the patches of a job that is valid itself; it takes rendering to know."""
+    """Render a valid job and return the errors of its patches."""
     return _patched(loaded, templates)[1]
 
 
@@ -86,13 +101,13 @@ def _patched(loaded: Loaded, templates: Templates) -> tuple[list[Manifest], list
     manifests = target.render(loaded.job, context(loaded), templates)
     if not loaded.job.spec.patches:
         return manifests, []
-    from paddlespec.patch import apply_patches
+    from paddlespec.render.patch import apply_patches
 
     return apply_patches(manifests, loaded.job, loaded.document, loaded.target)
 
 
-def context(loaded: Loaded) -> contract.Context:
-    """What the plan of *loaded* depends on besides its job."""
+def context(loaded: Loaded) -> runtime.Context:
+    """Return the rendering input of *loaded* apart from its job."""
     code = None
     package = loaded.job.spec.package
     if loaded.code is not None and loaded.code.files and package:
@@ -100,103 +115,104 @@ def context(loaded: Loaded) -> contract.Context:
         from paddlespec.package.collect import requirements
 
         content = archive(loaded.code, package.into)
-        wanted = requirements(package, loaded.code)
-        code = contract.Archive(content, digest(content), wanted)
+        file_name = requirements(package, loaded.code)
+        code = runtime.Archive(content, digest(content), file_name)
     name = loaded.project.name if loaded.project else None
-    return contract.Context(loaded.datacenter, name, code)
+    return runtime.Context(loaded.datacenter, name, code)
 
 
 def _load(file: str, document: Document, files: Files, choices: Choices) -> Loaded:
-    found = list(gate.check(document, gate.SOURCE).diagnostics)
+    diagnostics = list(gate.check(document, gate.SOURCE).diagnostics)
     folder = os.path.dirname(file) if file != STDIN else ""
-    governing = files.project(folder)
-    datacenter = governing.chosen(choices.datacenter) if governing else choices.datacenter
-    found += _datacenter_faults(governing, datacenter, choices)
+    project_file = files.project(folder)
+    datacenter = project_file.chosen(choices.datacenter) if project_file else choices.datacenter
+    diagnostics += _datacenter_faults(project_file, datacenter, choices)
 
-    layers = governing.layers(datacenter) if governing else []
+    layers = project_file.layers(datacenter) if project_file else []
     layers.append(document)
     for path in choices.overlays:
-        layers += _overlay(path, files, found)
+        layers += _overlay(path, files, diagnostics)
     merged = _merge(layers)
     if choices.profile is not None:
-        merged = _with_profile(merged, choices.profile, found)
+        merged = _with_profile(merged, choices.profile, diagnostics)
     for text in choices.updates:
         try:
             merged = update.apply(merged, update.parse(text))
         except InvalidSpec as error:
-            found += error.diagnostics
+            diagnostics += error.diagnostics
     merged = _without_keys(layer.settle(merged), "profiles")
-    return _finish(file, merged, found, choices, governing, datacenter)
+    return _finish(file, merged, diagnostics, choices, project_file, datacenter)
 
 
 def _finish(
     file: str,
     merged: Document,
-    found: list[Diagnostic],
+    diagnostics: list[Diagnostic],
     choices: Choices,
-    governing: project.Project | None,
+    project_file: project.Project | None,
     datacenter: str | None,
 ) -> Loaded:
-    """Interpolate, gate and check a document whose layers are merged."""
+    """Interpolate, validate and check a merged document."""
     whole, faults, unresolved, used = interpolate.interpolate(merged, datacenter)
-    found += faults
+    diagnostics += faults
     refusal = gate.check(whole, gate.EFFECTIVE)
-    spoiled = refusal.spoiled | unresolved
-    found += [each for each in refusal.diagnostics if each.path not in unresolved]
-    usable = _whole_enough(remove(whole.data, spoiled | refusal.unknown))
-    job = job_of(usable)
+    unreadable = refusal.unreadable | unresolved
+    diagnostics += [fault for fault in refusal.diagnostics if fault.path not in unresolved]
+    job = job_of(_with_required_parts(remove(whole.data, unreadable | refusal.unknown)))
     target = choices.target or job.spec.target
-    facts = checks.Facts(job, whole, target, used, os.path.dirname(file))
-    found += checks.run(facts, spoiled)
-    if checks.readable(spoiled, "spec.target", "spec.mode", "spec.scheduling", "spec.pservers"):
-        found += _target_faults(facts, choices.target)
-    if job.spec.patches and checks.readable(spoiled, "spec.patches"):
-        found += _condition_faults(facts)
-    code = _collect(file, facts, found) if checks.readable(spoiled, "spec.package") else None
-    return Loaded(file, whole, job, found, target, datacenter, governing, code)
+    facts = checks.Facts(job, whole, target, used, os.path.dirname(file), _naming(target))
+    diagnostics += checks.run(facts, unreadable)
+    if checks.readable(unreadable, "spec.target", "spec.mode", "spec.scheduling", "spec.pservers"):
+        diagnostics += _target_faults(facts, choices.target)
+    if job.spec.patches and checks.readable(unreadable, "spec.patches"):
+        diagnostics += _condition_faults(facts)
+    code = (
+        _collect(file, facts, diagnostics) if checks.readable(unreadable, "spec.package") else None
+    )
+    return Loaded(file, whole, job, diagnostics, target, datacenter, project_file, code)
 
 
-def _whole_enough(data: object) -> dict[str, object]:
-    """A mapping that a job can be made of: its missing parts are told by the gate."""
+def _with_required_parts(data: object) -> dict[str, object]:
+    """Add empty parts that a job requires; the gate has reported them as missing."""
     data = data if isinstance(data, dict) else {}
-    return {"metadata": {}, "spec": {}, **{key: each for key, each in data.items() if each}}
+    return {"metadata": {}, "spec": {}, **{key: value for key, value in data.items() if value}}
 
 
 def _datacenter_faults(
-    governing: project.Project | None, datacenter: str | None, choices: Choices
+    project_file: project.Project | None, datacenter: str | None, choices: Choices
 ) -> Iterator[Diagnostic]:
-    yield from governing.diagnostics if governing else ()
-    known = list(governing.datacenters) if governing else []
+    yield from project_file.diagnostics if project_file else ()
+    known = list(project_file.datacenters) if project_file else []
     if datacenter is not None and datacenter not in known:
         span = Span(f"--datacenter {datacenter}")
-        if governing and not choices.datacenter:
-            span = governing.document.locate(("datacenter",))
+        if project_file and not choices.datacenter:
+            span = project_file.document.locate(("datacenter",))
         yield project.unknown_datacenter(datacenter, known, span)
 
 
-def _overlay(path: str, files: Files, found: list[Diagnostic]) -> Iterator[Document]:
+def _overlay(path: str, files: Files, diagnostics: list[Diagnostic]) -> Iterator[Document]:
     reading = files.read(path, f"overlay {path}")
-    found += reading.diagnostics
+    diagnostics += reading.diagnostics
     for document in reading.documents:
-        found += gate.check(document, gate.SOURCE).diagnostics
+        diagnostics += gate.check(document, gate.SOURCE).diagnostics
         if isinstance(document.data, dict):
             yield _without_keys(document, "apiVersion", "kind")
 
 
 def _merge(layers: list[Document]) -> Document:
-    usable = [each for each in layers if isinstance(each.data, dict)]
+    usable = [document for document in layers if isinstance(document.data, dict)]
     return layer.merge(usable) if usable else layers[-1]
 
 
-def _with_profile(merged: Document, name: str, found: list[Diagnostic]) -> Document:
+def _with_profile(merged: Document, name: str, diagnostics: list[Diagnostic]) -> Document:
     profile = merged.part("profiles", name)
     if profile is not None and isinstance(profile.data, dict):
         return layer.merge([merged, profile.under("spec").labelled(f"profile {name}")])
     known = list(merged.at(("profiles",)) or {})
     hint = did_you_mean(name, known)
-    hint = hint or (f"there is {', '.join(known)}" if known else "the spec has no profiles")
-    message = f'no profile is called "{name}"'
-    found.append(Diagnostic("unknown-profile", message, Span(f"--profile {name}"), (), hint))
+    hint = hint or (f"use one of {', '.join(known)}" if known else "add `profiles` to the spec")
+    message = f'unknown profile "{name}"'
+    diagnostics.append(Diagnostic("unknown-profile", message, Span(f"--profile {name}"), (), hint))
     return merged
 
 
@@ -207,17 +223,24 @@ def _without_keys(document: Document, *keys: str) -> Document:
     return Document(kept, document.place)
 
 
-def _target_faults(facts: checks.Facts, asked: str | None) -> list[Diagnostic]:
+def _naming(target: str) -> runtime.Naming:
+    try:
+        return targets.load(target).naming
+    except targets.UnknownTarget:
+        return runtime.PER_ROLE
+
+
+def _target_faults(facts: checks.Facts, requested: str | None) -> list[Diagnostic]:
     try:
         return list(targets.load(facts.target).check(facts))
     except targets.UnknownTarget as error:
         path: Path = ("spec", "target")
-        span = Span(f"--target {asked}") if asked else facts.document.locate(path)
+        span = Span(f"--target {requested}") if requested else facts.document.locate(path)
         return [_unknown_target(error, span, path)]
 
 
 def _condition_faults(facts: checks.Facts) -> Iterator[Diagnostic]:
-    """A patch for a target that does not exist would never apply."""
+    """Report patches for unknown targets, which would never apply."""
     for index, patch in enumerate(facts.job.spec.patches):
         try:
             if patch.when.target is not None:
@@ -228,23 +251,25 @@ def _condition_faults(facts: checks.Facts) -> Iterator[Diagnostic]:
 
 
 def _unknown_target(error: targets.UnknownTarget, span: Span, path: Path) -> Diagnostic:
-    hint = did_you_mean(error.name, error.known) or f"there is {', '.join(error.known)}"
+    hint = did_you_mean(error.name, error.known) or f"use one of {', '.join(error.known)}"
     return Diagnostic("unknown-target", str(error), span, path, hint)
 
 
-def _collect(file: str, facts: checks.Facts, found: list[Diagnostic]) -> Collection | None:
-    """The user's code, where it travels; what is wrong with it is found at its path."""
+def _collect(file: str, facts: checks.Facts, diagnostics: list[Diagnostic]) -> Collection | None:
+    """Collect the user's code if it is delivered, and report its problems."""
     package = facts.job.spec.package
     if package is None:
         return None
     from paddlespec.package.collect import collect
     from paddlespec.package.delivery import delivery
 
-    travels = not package.path.startswith("/")
-    collection = collect(package, facts.folder, file) if travels else None
+    is_delivered = not package.path.startswith("/")
+    collection = collect(package, facts.folder, file) if is_delivered else None
     delivered = delivery(package, collection)
     path: Path = ("spec", "package", "path")
     for fault in (*(collection.faults if collection else ()), *delivered.faults):
         span = facts.document.locate(path)
-        found.append(Diagnostic("package", fault.message, span, path, fault.hint, fault.severity))
+        diagnostics.append(
+            Diagnostic("package", fault.message, span, path, fault.hint, fault.severity)
+        )
     return collection

@@ -1,4 +1,4 @@
-"""Quantities and durations as exact numbers."""
+"""Convert quantities and durations to and from exact numbers."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _SUFFIXES = {
 }
 _QUANTITY = re.compile(r"([0-9.]+(?:[eE][-+]?[0-9]+)?)([A-Za-z]*)\Z")
 _DURATION = re.compile(r"([0-9]+)([dhms])")
-# The last word of `requests.memory`, of `gold.storageclass.storage.k8s.io/requests.storage`.
-_OF_BYTES = re.compile(r"(?:.*[./])?(?:memory|storage|ephemeral-storage|hugepages-\w+)\Z")
+# Matches `requests.memory` and `gold.storageclass.storage.k8s.io/requests.storage`.
+_BYTE_RESOURCE = re.compile(r"(?:.*[./])?(?:memory|storage|ephemeral-storage|hugepages-\w+)\Z")
 _UNITS = ("Ti", "Gi", "Mi", "Ki", "")
-_SHORT = 6
+_SHORT_LENGTH = 6
 _SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
 
 
 def quantity(value: str | float) -> Decimal:
-    """The number that a valid quantity stands for: cores, or bytes."""
+    """Parse a quantity to a number of cores or bytes; raises `ValueError`."""
     if not isinstance(value, str):
         return Decimal(repr(value))
     match = _QUANTITY.match(value)
@@ -39,12 +39,12 @@ def quantity(value: str | float) -> Decimal:
 
 
 def seconds(duration: str) -> int:
-    """The length of a valid duration such as `1h30m`."""
+    """Parse a valid duration such as `1h30m` to seconds."""
     return sum(int(count) * _SECONDS[unit] for count, unit in _DURATION.findall(duration))
 
 
 def as_duration(length: float) -> str:
-    """A length of time in seconds as a spec says it, in the largest unit that holds it exactly."""
+    """Format seconds as a duration, in the largest unit that is exact."""
     whole = int(length)
     for unit, size in _SECONDS.items():
         if whole >= size > 1 and whole % size == 0:
@@ -53,7 +53,7 @@ def as_duration(length: float) -> str:
 
 
 def as_bytes(number: Decimal) -> str:
-    """A count of bytes in the largest binary unit that holds it exactly."""
+    """Format a number of bytes in the largest binary unit that is exact."""
     for suffix in _UNITS[:-1]:
         scaled = number / _SUFFIXES[suffix]
         if scaled >= 1 and scaled == scaled.to_integral_value():
@@ -62,28 +62,28 @@ def as_bytes(number: Decimal) -> str:
 
 
 def as_count(number: Decimal) -> str:
-    """A count without needless zeros: `2`, `0.5`."""
+    """Format a number without trailing zeros: `2`, `0.5`."""
     return f"{number.normalize():f}"
 
 
 def as_amount(resource: str, number: Decimal) -> str:
-    """*number* of a resource as people write it: bytes in units, the rest as a count."""
-    return as_bytes(number) if _OF_BYTES.match(resource) else as_count(number)
+    """Format an amount of *resource*: bytes with a unit, anything else as a count."""
+    return as_bytes(number) if _BYTE_RESOURCE.match(resource) else as_count(number)
 
 
 def as_short(resource: str, number: Decimal) -> str:
-    """*number* in few digits: what is exact where that is short, else one digit after the point."""
+    """Format an amount in few digits: exact if that is short, otherwise with one decimal."""
     exact = as_amount(resource, number)
-    if len(exact) <= _SHORT:
+    if len(exact) <= _SHORT_LENGTH:
         return exact
-    if not _OF_BYTES.match(resource):
+    if not _BYTE_RESOURCE.match(resource):
         return as_count(number.quantize(Decimal("0.01")))
-    suffix = next(each for each in _UNITS if number >= _SUFFIXES[each])
+    suffix = next(unit for unit in _UNITS if number >= _SUFFIXES[unit])
     return f"{as_count((number / _SUFFIXES[suffix]).quantize(Decimal('0.1')))}{suffix}"
 
 
 def as_written(amount: str | float) -> str:
-    """A quantity in the words of the spec, a whole number without its fraction."""
+    """Format a quantity as the spec writes it; a whole number has no fraction."""
     if isinstance(amount, float) and amount.is_integer():
         amount = int(amount)
     return str(amount)

@@ -1,4 +1,4 @@
-"""Label selectors, as `kubectl -l` has them: for what no server selects for us."""
+"""Label selectors in the syntax of `kubectl -l`, evaluated on the client."""
 
 from __future__ import annotations
 
@@ -12,53 +12,57 @@ _KEY = r"[A-Za-z0-9](?:[A-Za-z0-9._/-]*[A-Za-z0-9])?"
 _VALUE = r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?"
 _SET = re.compile(rf"\s*({_KEY})\s+(in|notin)\s+\(([^()]*)\)\s*")
 _EQUAL = re.compile(rf"\s*({_KEY})\s*(==|=|!=)\s*({_VALUE})\s*")
-_THERE = re.compile(rf"\s*(!?)\s*({_KEY})\s*")
+_EXISTS = re.compile(rf"\s*(!?)\s*({_KEY})\s*")
 
 
 class Requirement(NamedTuple):
-    """One part of a selector: the label *key* has one of *values*, or is there, or the contrary."""
+    """One term of a selector: *key* has one of *values*, or exists; negated unless *holds*."""
 
     key: str
     values: frozenset[str] | None
     holds: bool = True
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether *labels* are as required."""
+        """Whether *labels* meet the requirement."""
         if self.values is None:
             return (self.key in labels) is self.holds
         return (labels.get(self.key) in self.values) is self.holds
 
 
 class Selector(NamedTuple):
-    """Requirements that all have to hold."""
+    """Requirements that must all hold."""
 
     requirements: tuple[Requirement, ...] = ()
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether *labels* are selected."""
-        return all(each.matches(labels) for each in self.requirements)
+        """Whether *labels* meet every requirement."""
+        return all(requirement.matches(labels) for requirement in self.requirements)
 
 
 def parse(text: str) -> Selector:
-    """What `-l` says, as in `team=ads,tier!=test,owner,!old,app in (a,b)`; or `ValueError`."""
+    """
+    Parse a selector such as `team=ads,tier!=test,owner,!old,app in (a,b)`.
+
+    Raises `ValueError` with the part that cannot be parsed.
+    """
     return Selector(tuple(_requirements(text)))
 
 
 def _requirements(text: str) -> Iterator[Requirement]:
     at = 0
     while True:
-        if found := _SET.match(text, at):
-            values = frozenset(each.strip() for each in found[3].split(","))
-            if not all(re.fullmatch(_VALUE, each) for each in values):
-                raise ValueError(found[0].strip())
-            yield Requirement(found[1], values, found[2] == "in")
-        elif found := _EQUAL.match(text, at):
-            yield Requirement(found[1], frozenset((found[3],)), found[2] != "!=")
-        elif found := _THERE.match(text, at):
-            yield Requirement(found[2], None, not found[1])
+        if match := _SET.match(text, at):
+            values = frozenset(value.strip() for value in match[3].split(","))
+            if not all(re.fullmatch(_VALUE, value) for value in values):
+                raise ValueError(match[0].strip())
+            yield Requirement(match[1], values, match[2] == "in")
+        elif match := _EQUAL.match(text, at):
+            yield Requirement(match[1], frozenset((match[3],)), match[2] != "!=")
+        elif match := _EXISTS.match(text, at):
+            yield Requirement(match[2], None, not match[1])
         else:
             raise ValueError(text[at:])
-        at = found.end()
+        at = match.end()
         if at == len(text):
             return
         if text[at] != ",":

@@ -1,18 +1,14 @@
-"""How long the property tests look, and which tests get another chance."""
+"""How long the property tests look, and the plugins of a run."""
 
 from __future__ import annotations
 
 import os
 import signal
 import threading
-from pathlib import Path
 
-import pytest
 from hypothesis import HealthCheck, settings
 
-HERE = Path(__file__).parent
-# What waits for other processes may come to its limit on a machine that is busy with something else.
-WITH_OTHERS = (HERE / "cluster", HERE / "process")
+pytest_plugins = ("pytester", "run_folder", "schedule", "second_try", "summary")
 
 settings.register_profile(
     "quick",
@@ -33,16 +29,3 @@ if threading.current_thread() is threading.main_thread():
     for number in (signal.SIGINT, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """
-    Try what waits for other processes again before it counts as failed; it is told as rerun.
-
-    Whoever asks for all faults looks for what goes wrong once.
-    """
-    if os.environ.get("PADDLESPEC_FAULTS"):
-        return
-    for item in items:
-        if any(each in item.path.parents for each in WITH_OTHERS):
-            item.add_marker(pytest.mark.flaky(reruns=2))

@@ -1,1 +1,1 @@
-"""What a place has room for, and what of a job fits: pure values, as somebody else has read them."""
+"""Compute what a cluster has free and whether a job fits: pure functions of values read elsewhere."""

@@ -1,4 +1,4 @@
-"""What nodes and queues hold of each resource: capacity, and what is used and free of it."""
+"""What nodes and queues hold of each resource: capacity, used and free."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _ZERO = Decimal(0)
 
 class Holding(NamedTuple):
     """
-    How much of a resource something has.
+    How much of a resource a node, a queue or all nodes together hold.
 
-    `kind`: total, queue, node, machine, or datacenter for one that told nothing. `free` is what a
-    job could take now: nothing of a node that takes no pods.
+    `kind` is total, queue, node, machine, or datacenter for one that did not answer. `free` is what
+    a job can request now: zero on a node that accepts no pods.
     """
 
     kind: str
@@ -39,18 +39,18 @@ class Holding(NamedTuple):
 
 
 def is_device(resource: str) -> bool:
-    """Whether it is a device that a plugin offers, such as nvidia.com/gpu."""
+    """Report whether a device plugin provides the resource, such as nvidia.com/gpu."""
     return "/" in resource and not resource.split("/", maxsplit=1)[0].endswith("kubernetes.io")
 
 
 def of_nodes(nodes: Sequence[Node], *, is_counted: bool = True) -> list[Holding]:
-    """The totals, then each node; without *is_counted* nobody knows what pods ask of them."""
-    each = [line for node in nodes for line in _of_node(node, is_counted=is_counted)]
-    return [*_totals(each), *each]
+    """List the totals, then each node; without *is_counted*, requests of pods are unknown."""
+    holdings = [line for node in nodes for line in _of_node(node, is_counted=is_counted)]
+    return [*_totals(holdings), *holdings]
 
 
 def of_queues(queues: Iterable[Queue]) -> Iterator[Holding]:
-    """The shares of each queue."""
+    """List the shares of each queue."""
     for queue in queues:
         for share in queue.shares or ():
             name = f"{queue.name}/{share.flavor}" if share.flavor else queue.name
@@ -75,27 +75,27 @@ def _of_node(node: Node, *, is_counted: bool) -> Iterator[Holding]:
 
 def _totals(nodes: Iterable[Holding]) -> list[Holding]:
     resources: dict[str, list[Holding]] = defaultdict(list)
-    for each in nodes:
-        resources[each.resource or ""].append(each)
+    for holding in nodes:
+        resources[holding.resource or ""].append(holding)
     return [
         Holding(
             "total",
             "nodes",
             name,
-            _sum(each.capacity for each in own),
-            _sum(each.allocatable for each in own),
-            _sum(each.used for each in own),
-            _sum(each.free for each in own),
+            _sum(holding.capacity for holding in own),
+            _sum(holding.allocatable for holding in own),
+            _sum(holding.used for holding in own),
+            _sum(holding.free for holding in own),
         )
         for name, own in resources.items()
     ]
 
 
 def _sum(amounts: Iterable[Decimal | None]) -> Decimal | None:
-    """All together; nothing where one of them is not known."""
-    found = _ZERO
-    for each in amounts:
-        if each is None:
+    """Sum up *amounts*; None if one of them is unknown."""
+    total = _ZERO
+    for amount in amounts:
+        if amount is None:
             return None
-        found += each
-    return found
+        total += amount
+    return total

@@ -1,4 +1,4 @@
-"""One line of an account: what something allows of a resource, and whether what is wanted fits."""
+"""One limit on a resource, what is left of it, and whether a job fits."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-# The name of a line about all of a kind.
+# The name of a line about all objects of a kind.
 EVERY = "*"
 
 
 class Line(NamedTuple):
     """
-    What *name* allows of *resource*: `hard` in all, of which `used` is taken and `free` is left.
+    What *name* allows of *resource*: `hard` in total, of which `used` is taken and `free` is left.
 
-    With `need`, how much is `short`. `fits` is None where nobody may look, or nothing was asked.
+    With a `need`, `short` is what is missing. `fits` is None if there is no need or if the limit
+    cannot be read.
     """
 
     kind: str
@@ -34,19 +35,19 @@ class Line(NamedTuple):
 
 
 class Unknown(NamedTuple):
-    """What could not be looked at, and why."""
+    """Something that could not be read, and why."""
 
     what: str
     reason: str
 
 
 def left(hard: Decimal | None, used: Decimal | None) -> Decimal | None:
-    """What is free; never below zero."""
+    """Return what is free; never below zero."""
     return None if hard is None or used is None else max(Decimal(0), hard - used)
 
 
-def asked(line: Line, need: Decimal) -> Line:
-    """*line* when *need* is asked of what is free; who asks for nothing fits everywhere."""
+def with_need(line: Line, need: Decimal) -> Line:
+    """Compare *need* with what is free; a need of zero always fits."""
     if not need:
         return line._replace(need=need, short=Decimal(0), fits=True)
     if line.free is None:
@@ -56,6 +57,6 @@ def asked(line: Line, need: Decimal) -> Line:
 
 
 def verdict(lines: Iterable[Line]) -> bool | None:
-    """Whether all of it fits; None where nothing is short, but something is not known."""
-    found = {each.fits for each in lines}
-    return False if False in found else None if None in found else True
+    """Report whether all lines fit; None if nothing is short but something is unknown."""
+    results = {line.fits for line in lines}
+    return False if False in results else None if None in results else True

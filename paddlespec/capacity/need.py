@@ -1,23 +1,23 @@
-"""What a job takes of a namespace: pods in groups of equal ones, and objects."""
+"""What a job needs in a namespace: groups of identical pods, and objects."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from paddlespec.manifest import role
+from paddlespec import workloads
+from paddlespec.workloads.live import QUEUE_LABEL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from paddlespec.manifest import Manifest
+    from paddlespec.render.manifest import Manifest
 
-_QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
-# What Volcano takes where a group names none.
+# The queue of Volcano for pod groups that name none.
 _DEFAULT_QUEUE = "default"
 
 
 class Group(NamedTuple):
-    """So many equal pods; `queue` is Kueue's."""
+    """A number of identical pods; `queue` is their queue of Kueue."""
 
     role: str
     replicas: int
@@ -26,7 +26,7 @@ class Group(NamedTuple):
 
 
 class Need(NamedTuple):
-    """All that a job takes; `queue` is the queue of Volcano in which all of its pods wait."""
+    """Everything a job needs; `queue` is the queue of Volcano in which all its pods wait."""
 
     groups: tuple[Group, ...]
     objects: tuple[Manifest, ...]
@@ -34,15 +34,15 @@ class Need(NamedTuple):
 
 
 def need(manifests: Sequence[Manifest]) -> Need:
-    """What rendered objects take, with those that an apply writes besides them."""
+    """Return what rendered objects need, including the objects that apply adds to them."""
     return Need(
         tuple(_groups(manifests)),
         (*manifests, *_written_by_apply()),
         next(
             (
-                each["spec"].get("queue") or _DEFAULT_QUEUE
-                for each in manifests
-                if each["kind"] == "PodGroup"
+                manifest["spec"].get("queue") or _DEFAULT_QUEUE
+                for manifest in manifests
+                if manifest["kind"] == "PodGroup"
             ),
             None,
         ),
@@ -50,19 +50,14 @@ def need(manifests: Sequence[Manifest]) -> Need:
 
 
 def _groups(manifests: Iterable[Manifest]) -> Iterable[Group]:
-    for each in manifests:
-        if each["kind"] in ("Job", "StatefulSet"):
-            spec, metadata = each["spec"], each["metadata"]
-            yield Group(
-                role(each) or metadata["name"],
-                int(spec.get("replicas") or spec.get("parallelism") or 1),
-                spec["template"]["spec"],
-                (metadata.get("labels") or {}).get(_QUEUE_LABEL),
-            )
+    for manifest, pods in workloads.roles(manifests):
+        metadata = manifest["metadata"]
+        queue = (metadata.get("labels") or {}).get(QUEUE_LABEL)
+        yield Group(pods.role or metadata["name"], pods.replicas, pods.pod, queue)
 
 
 def _written_by_apply() -> tuple[Manifest, ...]:
-    """The inventory, and the lock while it is held."""
+    """List the inventory, and the lock that is held during an apply."""
     return (
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {}},
         {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {}},

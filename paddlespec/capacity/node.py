@@ -1,5 +1,5 @@
 """
-A node, and which pods it takes whatever is free: the rules of the scheduler, without its scores.
+Nodes, and which pods they accept apart from free resources: the scheduler's filters.
 
 See "Assigning Pods to Nodes" and "Taints and Tolerations" in the Kubernetes documentation.
 """
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from paddlespec.demand import Amounts
+    from paddlespec.capacity.demand import Amounts
 
     Spec = Mapping[str, Any]
 
@@ -22,9 +22,9 @@ _KEEPS_OFF = ("NoSchedule", "NoExecute")
 
 class Node(NamedTuple):
     """
-    A node and what pods ask of it: cores, bytes, devices, pods, by the name of the resource.
+    A node and the requests of its pods: cores, bytes, devices and pods, keyed by resource.
 
-    `allocatable` is what the node leaves to pods, `used` the sum of their requests.
+    `allocatable` is what the node offers to pods, `used` the sum of their requests.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Node(NamedTuple):
 
     @property
     def free(self) -> Amounts:
-        """What another pod could ask for; never below zero."""
+        """What another pod can request; never below zero."""
         return {
             name: max(_ZERO, amount - self.used.get(name, _ZERO))
             for name, amount in self.allocatable.items()
@@ -46,39 +46,39 @@ class Node(NamedTuple):
 
     @property
     def is_usable(self) -> bool:
-        """Whether a pod may be placed there at all."""
+        """Whether the node accepts pods at all."""
         return self.ready and self.schedulable
 
 
 def unlabelled(node: Node, pod: Spec) -> dict[str, str]:
-    """What the node selector of *pod* asks for and *node* does not have."""
+    """Return the labels that the node selector of *pod* requires and *node* lacks."""
     selector = pod.get("nodeSelector") or {}
     return {name: value for name, value in selector.items() if node.labels.get(name) != value}
 
 
 def terms(pod: Spec) -> list[Spec]:
-    """What the node affinity of *pod* requires: one of these has to match."""
+    """List the required node affinity terms of *pod*, one of which must match."""
     affinity = (pod.get("affinity") or {}).get("nodeAffinity") or {}
     required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or {}
     return list(required.get("nodeSelectorTerms") or ())
 
 
 def matches(node: Node, term: Spec) -> bool:
-    """Whether every expression of *term* holds; a term of none matches nothing."""
+    """Report whether all expressions of *term* hold; an empty term matches nothing."""
     fields = {"metadata.name": node.name}
-    found = [_holds(each, node.labels) for each in term.get("matchExpressions") or ()]
-    found += [_holds(each, fields) for each in term.get("matchFields") or ()]
-    return bool(found) and all(found)
+    results = [_holds(expression, node.labels) for expression in term.get("matchExpressions") or ()]
+    results += [_holds(expression, fields) for expression in term.get("matchFields") or ()]
+    return bool(results) and all(results)
 
 
 def untolerated(node: Node, pod: Spec) -> list[Mapping[str, str]]:
-    """The taints that keep *pod* off *node*."""
+    """List the taints that keep *pod* off *node*."""
     tolerations = pod.get("tolerations") or ()
     return [
         taint
         for taint in node.taints
         if taint.get("effect") in _KEEPS_OFF
-        and not any(_tolerates(each, taint) for each in tolerations)
+        and not any(_tolerates(toleration, taint) for toleration in tolerations)
     ]
 
 
@@ -114,5 +114,5 @@ def _holds(expression: Spec, labels: Mapping[str, str]) -> bool:
 
 
 def _number(text: str | None) -> float:
-    """A label as a number; one that is none is neither more nor less than anything."""
+    """Parse a label as a number; NaN compares false with everything."""
     return int(text) if text and text.lstrip("-").isdigit() else float("nan")

@@ -1,8 +1,8 @@
 """
-How many pods of a job would find a node now.
+Count how many pods of a job find a node right now.
 
-A simple first fit: the roles one after another, each node filled before the next one. The scheduler
-may choose better; affinities between pods, volumes and ports are not counted.
+This is a simple first fit: one role after another, filling each node before the next. The
+scheduler may choose better; pod affinities, volumes and ports are ignored.
 """
 
 from __future__ import annotations
@@ -11,9 +11,14 @@ from collections import Counter
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from paddlespec.capacity.demand import demand
 from paddlespec.capacity.line import Line
-from paddlespec.capacity.node import matches, terms, unlabelled, untolerated
-from paddlespec.demand import demand
+from paddlespec.capacity.node import (
+    matches,
+    terms,
+    unlabelled,
+    untolerated,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -25,50 +30,50 @@ _ZERO = Decimal(0)
 
 
 def placed(groups: Iterable[Group], nodes: Sequence[Node]) -> list[Line]:
-    """A line for each group: how many of its replicas find a node, and what the others lack."""
-    free = {each.name: dict(each.free) for each in nodes}
-    return [_place(each, nodes, free) for each in groups]
+    """Return a line per group: how many replicas find a node, and what keeps the others off."""
+    free = {node.name: dict(node.free) for node in nodes}
+    return [_place(group, nodes, free) for group in groups]
 
 
 def _place(group: Group, nodes: Sequence[Node], free: dict[str, dict[str, Decimal]]) -> Line:
-    each = {name: amount for name, amount in demand(group.pod).items() if amount}
-    each["pods"] = Decimal(1)
+    requests = {name: amount for name, amount in demand(group.pod).items() if amount}
+    requests["pods"] = Decimal(1)
     count, why = 0, Counter[str]()
     for node in nodes:
         own = free[node.name]
         if reason := closed(node, group.pod):
             why[reason] += 1
             continue
-        room = int(min(own.get(name, _ZERO) // amount for name, amount in each.items()))
+        room = int(min(own.get(name, _ZERO) // amount for name, amount in requests.items()))
         taken = min(room, group.replicas - count)
         count += taken
-        for name, amount in each.items():
+        for name, amount in requests.items():
             own[name] = own.get(name, _ZERO) - amount * taken
         if count < group.replicas:
-            why.update(f"too little {name}" for name in each if own[name] < each[name])
+            why.update(f"short of {name}" for name in requests if own[name] < requests[name])
     short = group.replicas - count
     line = Line("nodes", group.role, "replicas", need=Decimal(group.replicas), free=Decimal(count))
     line = line._replace(short=Decimal(short), fits=not short)
-    return line._replace(reason=_told(why, len(nodes))) if short else line
+    return line._replace(reason=_reason(why, len(nodes))) if short else line
 
 
-def _told(why: Counter[str], nodes: int) -> str:
+def _reason(why: Counter[str], nodes: int) -> str:
     if not nodes:
-        return "there are no nodes"
-    told = ", ".join(f"{count} {reason}" for reason, count in sorted(why.items()))
-    return f"of {nodes} {'nodes' if nodes > 1 else 'node'}: {told}"
+        return "the cluster has no nodes"
+    reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(why.items()))
+    return f"of {nodes} {'nodes' if nodes > 1 else 'node'}: {reasons}"
 
 
 def closed(node: Node, pod: Mapping[str, Any]) -> str | None:
-    """Why *node* takes no such pod, however much is free."""
+    """Say why *node* does not accept a pod, apart from free resources."""
     if not node.ready:
         return "not ready"
     if not node.schedulable:
         return "cordoned"
     if unlabelled(node, pod):
-        return "other labels than nodeSelector"
-    wanted = terms(pod)
-    if wanted and not any(matches(node, each) for each in wanted):
-        return "other labels than affinity"
+        return "not matching nodeSelector"
+    required = terms(pod)
+    if required and not any(matches(node, term) for term in required):
+        return "not matching node affinity"
     taint = next(iter(untolerated(node, pod)), None)
     return f"tainted {taint['key']}" if taint else None

@@ -1,4 +1,4 @@
-"""Queues of Kueue and Volcano: what they have, and what of a job they would admit now."""
+"""Queues of Kueue and Volcano: their quota, and whether they would admit a job right now."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from collections import defaultdict
 from decimal import Decimal
 from typing import TYPE_CHECKING, NamedTuple
 
-from paddlespec.capacity.line import Line, asked, left
-from paddlespec.demand import demand
+from paddlespec.capacity.demand import demand
+from paddlespec.capacity.line import Line, left, with_need
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from paddlespec.capacity.demand import Amounts
+    from paddlespec.capacity.line import Unknown
     from paddlespec.capacity.need import Group, Need
-    from paddlespec.demand import Amounts
 
 KUEUE, VOLCANO = "kueue", "volcano"
 CLUSTER_QUEUES = "cluster queues"
@@ -23,11 +24,11 @@ _ZERO = Decimal(0)
 
 class Share(NamedTuple):
     """
-    How much of a resource a queue has, in a flavor of nodes.
+    The quota of a queue for one resource, in one flavor of nodes.
 
-    `quota` is None where nothing bounds it, or nobody may look. `group`: the resources of a pod
-    that are in one group have to come from one flavor. `lent`: how much more may be borrowed in
-    the cohort, without an end if None.
+    `quota` is None if it is unlimited or cannot be read. `group`: a pod takes all resources of one
+    group from the same flavor. `lent`: how much more can be borrowed from the cohort; None is
+    unlimited.
     """
 
     resource: str
@@ -44,10 +45,10 @@ class Share(NamedTuple):
 
 class Queue(NamedTuple):
     """
-    A queue that jobs may name: how many workloads wait in it and run, and its shares.
+    A queue that jobs may name: its waiting and running workloads, and its shares.
 
-    `shares` is None where nobody may look; `namespace` is None for the queues of Volcano, which
-    all namespaces share.
+    `shares` is None if they cannot be read; `namespace` is None for queues of Volcano, which all
+    namespaces share.
     """
 
     scheduler: str
@@ -64,20 +65,29 @@ class Queue(NamedTuple):
     shares: tuple[Share, ...] | None = ()
 
 
+class Queues(NamedTuple):
+    """The queues that jobs can name, and the served versions of Kueue and Volcano."""
+
+    queues: tuple[Queue, ...]
+    kueue: str | None
+    volcano: str | None
+    unknown: tuple[Unknown, ...] = ()
+
+
 def lines(queue: Queue) -> list[Line]:
-    """One line for each share."""
-    return [_line(queue, each) for each in queue.shares or ()]
+    """Return a line for each share."""
+    return [_line(queue, share) for share in queue.shares or ()]
 
 
-def wanted(
+def lines_with_need(
     queues: Sequence[Queue], need: Need, namespace: str, hidden: Collection[str] = ()
 ) -> list[Line]:
     """
-    What *need* asks of the queues that it names, in *namespace*; nothing where it names none.
+    Compare *need* with the queues that it names in *namespace*; empty if it names none.
 
-    Of a scheduler that is *hidden* one may not list the queues.
+    *hidden* are the schedulers whose queues cannot be listed.
     """
-    found: list[Line] = []
+    result: list[Line] = []
     groups: dict[tuple[str, str], list[Group]] = defaultdict(list)
     for group in need.groups:
         if group.queue is not None:
@@ -87,48 +97,50 @@ def wanted(
     for (scheduler, name), own in groups.items():
         queue = next(
             (
-                each
-                for each in queues
-                if (each.scheduler, each.name) == (scheduler, name)
-                and each.namespace in (None, namespace)
+                queue
+                for queue in queues
+                if (queue.scheduler, queue.name) == (scheduler, name)
+                and queue.namespace in (None, namespace)
             ),
             None,
         )
-        found += _wanted(queue, own) if queue else [_absent(scheduler, name, namespace, hidden)]
-    return found
+        result += (
+            _lines_with_need(queue, own) if queue else [_absent(scheduler, name, namespace, hidden)]
+        )
+    return result
 
 
 def _absent(scheduler: str, name: str, namespace: str, hidden: Collection[str]) -> Line:
     line = Line(scheduler, name, None, namespace=namespace)
     if scheduler in hidden:
         return line._replace(reason="unknown: you may not list queues")
-    return line._replace(fits=False, reason=f"there is no queue {name}")
+    return line._replace(fits=False, reason=f"queue {name} does not exist")
 
 
-def _wanted(queue: Queue, groups: Sequence[Group]) -> Iterator[Line]:
+def _lines_with_need(queue: Queue, groups: Sequence[Group]) -> Iterator[Line]:
     whole = Line(queue.scheduler, queue.name, None, namespace=queue.namespace)
     if queue.state != ACTIVE:
-        told = f"it is {queue.state}" + (f": {queue.reason}" if queue.reason else "")
-        yield whole._replace(fits=False, reason=told)
+        reason = f"queue is {queue.state}" + (f": {queue.reason}" if queue.reason else "")
+        yield whole._replace(fits=False, reason=reason)
     if queue.shares is None:
-        told = f"unknown: you may not look at {queue.cluster_queue or queue.name}"
-        yield whole._replace(reason=told)
+        reason = f"unknown: you may not read {queue.cluster_queue or queue.name}"
+        yield whole._replace(reason=reason)
         return
     need, uncovered = _assigned(queue, queue.shares, groups)
     for share in queue.shares:
-        yield _lendable(asked(_line(queue, share), need[share]), share, queue)
+        yield _lendable(with_need(_line(queue, share), need[share]), share, queue)
     for name, amount in uncovered.items():
         line = whole._replace(resource=name, need=amount, short=amount, fits=False)
         yield line._replace(reason=f"the queue has no {name}")
 
 
 def _lendable(line: Line, share: Share, queue: Queue) -> Line:
-    """What is short may still be borrowed of the cohort, whose other queues are not known here."""
+    """Account for a shortage that can be borrowed; other queues of the cohort are not known."""
     if share.quota is None and line.need:
         return line._replace(fits=True) if share.used is not None else line
     if line.short and _may_borrow(queue, share, line.short):
-        told = f"the rest would have to be borrowed in the cohort {queue.cohort}"
-        return line._replace(fits=None, reason=told)
+        reason = f"the rest must be borrowed from cohort {queue.cohort}"
+        return line._replace(fits=None, reason=reason)
     return line
 
 
@@ -136,9 +148,9 @@ def _assigned(
     queue: Queue, shares: Sequence[Share], groups: Sequence[Group]
 ) -> tuple[dict[Share, Decimal], Amounts]:
     """
-    What each share would have to give, and what no share has.
+    Assign what *groups* need to shares; also return what no share offers.
 
-    As Kueue does, equal pods take all of their resources of a group from one flavor.
+    As in Kueue, identical pods take all their resources of one group from the same flavor.
     """
     need: dict[Share, Decimal] = defaultdict(Decimal)
     uncovered: dict[str, Decimal] = defaultdict(Decimal)
@@ -146,12 +158,12 @@ def _assigned(
     for share in shares:
         flavors[share.group][share.flavor].append(share)
     for group in groups:
-        total = {name: each * group.replicas for name, each in demand(group.pod).items()}
+        total = {name: amount * group.replicas for name, amount in demand(group.pod).items()}
         total["pods"] = Decimal(group.replicas)
         for own in flavors.values():
             for share in _chosen(queue, list(own.values()), total, need):
                 need[share] += total.get(share.resource, _ZERO)
-        for name in total.keys() - {each.resource for each in shares} - {"pods"}:
+        for name in total.keys() - {share.resource for share in shares} - {"pods"}:
             if queue.scheduler == KUEUE and total[name]:
                 uncovered[name] += total[name]
     return need, uncovered
@@ -160,9 +172,9 @@ def _assigned(
 def _chosen(
     queue: Queue, flavors: Sequence[list[Share]], total: Amounts, need: Mapping[Share, Decimal]
 ) -> list[Share]:
-    """The first flavor that has enough, or else could borrow it, or else the first of all."""
+    """Choose the first flavor that has enough, else the first that can borrow, else the first."""
 
-    def holds(shares: Sequence[Share], *, borrowing: bool) -> bool:
+    def suffices(shares: Sequence[Share], *, borrowing: bool) -> bool:
         for share in shares:
             asked_for = total.get(share.resource)
             if share.free is None or not asked_for:
@@ -172,8 +184,8 @@ def _chosen(
                 return False
         return True
 
-    enough = (each for each in flavors if holds(each, borrowing=False))
-    borrowed = (each for each in flavors if holds(each, borrowing=True))
+    enough = (shares for shares in flavors if suffices(shares, borrowing=False))
+    borrowed = (shares for shares in flavors if suffices(shares, borrowing=True))
     return next(enough, None) or next(borrowed, None) or flavors[0]
 
 

@@ -1,4 +1,4 @@
-"""All that bounds the jobs of a namespace, as far as somebody may look at it."""
+"""Everything that limits the jobs of a namespace, as far as it can be read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OF_QUEUES = (queue.KUEUE, queue.VOLCANO, queue.CLUSTER_QUEUES)
 
 
 class Room(NamedTuple):
-    """What there is; `held` counts the pods that the job has already, `nodes` may be left out."""
+    """The limits of a namespace; `held` counts the pods that the job already has."""
 
     namespace: str
     quotas: tuple[Quota, ...] = ()
@@ -32,7 +32,7 @@ class Room(NamedTuple):
 
 
 class Feasible(NamedTuple):
-    """Whether a job has room now: each thing that it needs, or why nobody could tell."""
+    """Whether a job fits right now: a line for each limit, or `trouble` if nothing could be read."""
 
     lines: tuple[Line, ...]
     trouble: str | None = None
@@ -40,25 +40,27 @@ class Feasible(NamedTuple):
 
 
 def lines(room: Room) -> list[Line]:
-    """What there is, and what is left of it."""
-    found = [line for each in room.quotas for line in quota.lines(each)]
-    found += [limits.line(each) for each in room.limits]
-    return found + [line for each in room.queues for line in queue.lines(each)]
+    """Return all limits, and what is left of them."""
+    result = [line for item in room.quotas for line in quota.lines(item)]
+    result += [limits.line(item) for item in room.limits]
+    return result + [line for item in room.queues for line in queue.lines(item)]
 
 
-def wanted(room: Room, need: Need) -> list[Line]:
-    """What *need* asks of all that, what nobody may look at included."""
+def lines_with_need(room: Room, need: Need) -> list[Line]:
+    """Compare *need* with all limits, including those that cannot be read."""
     admitted = need._replace(
         groups=tuple(
-            each._replace(pod=limits.defaulted(each.pod, room.limits)) for each in need.groups
+            group._replace(pod=limits.defaulted(group.pod, room.limits)) for group in need.groups
         )
     )
-    found = [line for each in room.quotas for line in quota.wanted(each, admitted)]
-    found += [limits.wanted(each, admitted) for each in room.limits]
-    hidden = {each.what for each in room.unknown}
-    found += queue.wanted(room.queues, admitted, room.namespace, hidden)
+    result = [line for item in room.quotas for line in quota.lines_with_need(item, admitted)]
+    result += [limits.line_with_need(item, admitted) for item in room.limits]
+    hidden = {item.what for item in room.unknown}
+    result += queue.lines_with_need(room.queues, admitted, room.namespace, hidden)
     if room.nodes is not None:
-        found += placed(admitted.groups, room.nodes)
-    # What is not known of queues is told of those alone that the job names.
-    told = [each for each in room.unknown if each.what not in _OF_QUEUES]
-    return found + [Line(each.what, EVERY, None, reason=f"unknown: {each.reason}") for each in told]
+        result += placed(admitted.groups, room.nodes)
+    # Unreadable queues are reported only if the job names one.
+    unknown = [item for item in room.unknown if item.what not in _OF_QUEUES]
+    return result + [
+        Line(item.what, EVERY, None, reason=f"unknown: {item.reason}") for item in unknown
+    ]

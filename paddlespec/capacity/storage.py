@@ -1,4 +1,4 @@
-"""Where data can be: claims, what makes volumes for them, and what the project calls them."""
+"""Volume claims, storage classes, and the storages named by the project file."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from decimal import Decimal
+
+    from paddlespec.capacity.line import Unknown
 
 _SHORT = {
     "ReadWriteOnce": "RWO",
@@ -16,7 +18,7 @@ _SHORT = {
 
 
 class Claim(NamedTuple):
-    """A claim; `size` is what it has, or asks for until it has something."""
+    """A volume claim; `size` is its capacity, or its request until it is bound."""
 
     namespace: str
     name: str
@@ -29,12 +31,12 @@ class Claim(NamedTuple):
 
     @property
     def short_modes(self) -> str:
-        """The access modes as kubectl writes them."""
-        return ",".join(_SHORT.get(each, each) for each in self.modes)
+        """The access modes in the notation of kubectl."""
+        return ",".join(_SHORT.get(mode, mode) for mode in self.modes)
 
 
 class StorageClass(NamedTuple):
-    """What makes volumes for claims that name it."""
+    """A storage class, which provisions volumes for claims."""
 
     name: str
     provisioner: str
@@ -43,8 +45,16 @@ class StorageClass(NamedTuple):
     reclaim: str
 
 
+class Storages(NamedTuple):
+    """The claims and storage classes, and what may not be read."""
+
+    claims: tuple[Claim, ...]
+    classes: tuple[StorageClass, ...]
+    unknown: tuple[Unknown, ...]
+
+
 class Named(NamedTuple):
-    """A storage of the project file, and the phase of its claim as far as that is known."""
+    """A storage of the project file, with the phase of its claim if known."""
 
     datacenter: str
     name: str

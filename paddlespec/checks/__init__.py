@@ -1,9 +1,8 @@
 """
-What a schema cannot say: how the parts of a spec agree.
+Checks that a schema cannot express: whether the parts of a spec agree with each other.
 
-A check is a generator of diagnostics, one idea each. It declares the paths that it reads; when the
-gate found one of them unreadable the check stays silent, so that it never stumbles over a value
-that was already reported, and everything else is still checked.
+A check is a generator of diagnostics about one idea. It declares the paths it reads and is skipped
+when the schema gate has rejected a value there; all other checks still run.
 """
 
 from __future__ import annotations
@@ -11,20 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from paddlespec.contract import ROLES, RoleName
 from paddlespec.diagnostic import Diagnostic, Severity
+from paddlespec.render.runtime import PER_ROLE, ROLES, Naming, RoleName
 
 if TYPE_CHECKING:
     from paddlespec.diagnostic import Path
-    from paddlespec.document import Document
     from paddlespec.model import Job, Role
+    from paddlespec.spec.document import Document
 
 
 class Facts(NamedTuple):
     """
-    What a check may look at.
+    The input of a check.
 
-    `used` are the names that the expressions of the spec use, `folder` is the spec's own.
+    `used` holds the names used by the spec's expressions, `folder` is the folder of the spec file,
+    `naming` is that of the target.
     """
 
     job: Job
@@ -32,34 +32,35 @@ class Facts(NamedTuple):
     target: str = "kubernetes"
     used: frozenset[str] = frozenset()
     folder: str = ""
+    naming: Naming = PER_ROLE
 
     def error(
         self, code: str, message: str, path: Path, hint: str | None = None, *, key: bool = False
     ) -> Diagnostic:
-        """What makes the spec invalid, at the value at *path*, or at its *key*."""
+        """Report an error at the value at *path*, or at its *key*."""
         locate = self.document.locate_key if key else self.document.locate
         return Diagnostic(code, message, locate(path), path, hint)
 
     def warning(
         self, code: str, message: str, path: Path, hint: str | None = None, *, key: bool = False
     ) -> Diagnostic:
-        """What is likely a mistake, at the value at *path*, or at its *key*."""
-        found = self.error(code, message, path, hint, key=key)
-        return found._replace(severity=Severity.warning)
+        """Report a likely mistake at the value at *path*, or at its *key*."""
+        diagnostic = self.error(code, message, path, hint, key=key)
+        return diagnostic._replace(severity=Severity.warning)
 
 
 Env = dict[str, Any]
 Check = Callable[[Facts], Iterator[Diagnostic]]
 RoleCheck = Callable[[Facts, RoleName, "Role"], Iterator[Diagnostic]]
 EnvCheck = Callable[[Facts, "Path", Env], Iterator[Diagnostic]]
-Some = TypeVar("Some", bound=Callable[..., object])
+AnyCheck = TypeVar("AnyCheck", bound=Callable[..., object])
 _READS: dict[Callable[..., object], tuple[str, ...]] = {}
 
 
-def reads(*paths: str) -> Callable[[Some], Some]:
-    """Declare the paths that a check reads; `{role}` and `{env}` stand for each in turn."""
+def reads(*paths: str) -> Callable[[AnyCheck], AnyCheck]:
+    """Declare the paths a check reads; `{role}` and `{env}` are replaced on every call."""
 
-    def declare(check: Some) -> Some:
+    def declare(check: AnyCheck) -> AnyCheck:
         _READS[check] = paths
         return check
 
@@ -67,41 +68,41 @@ def reads(*paths: str) -> Callable[[Some], Some]:
 
 
 def declared(check: Callable[..., object]) -> tuple[str, ...]:
-    """The paths that *check* declared."""
+    """Return the paths *check* declares."""
     return _READS[check]
 
 
-def run(facts: Facts, spoiled: set[Path]) -> Iterator[Diagnostic]:
-    """The findings of every check whose paths can be read."""
+def run(facts: Facts, unreadable: set[Path]) -> Iterator[Diagnostic]:
+    """Run every check whose paths are readable."""
     from paddlespec.checks.catalogue import CHECKS, ENV_CHECKS, ROLE_CHECKS
 
     for check in CHECKS:
-        if not spoiled or _unspoiled(check, spoiled):
+        if not unreadable or _can_run(check, unreadable):
             yield from check(facts)
     spec = facts.job.spec
     if spec.env:
         for env_check in ENV_CHECKS:
-            if not spoiled or _unspoiled(env_check, spoiled, env="spec.env"):
+            if not unreadable or _can_run(env_check, unreadable, env="spec.env"):
                 yield from env_check(facts, ("spec", "env"), spec.env)
     for name in ROLES:
         role: Role | None = getattr(spec, name)
         if not role:
             continue
         for role_check in ROLE_CHECKS:
-            if not spoiled or _unspoiled(role_check, spoiled, role=name):
+            if not unreadable or _can_run(role_check, unreadable, role=name):
                 yield from role_check(facts, name, role)
         for env_check in ENV_CHECKS if role.env else ():
-            if not spoiled or _unspoiled(env_check, spoiled, env=f"spec.{name}.env"):
+            if not unreadable or _can_run(env_check, unreadable, env=f"spec.{name}.env"):
                 yield from env_check(facts, ("spec", name, "env"), role.env)
 
 
-def _unspoiled(check: Callable[..., object], spoiled: set[Path], **words: str) -> bool:
-    return readable(spoiled, *(each.format(**words) for each in _READS[check]))
+def _can_run(check: Callable[..., object], unreadable: set[Path], **values: str) -> bool:
+    return readable(unreadable, *(path.format(**values) for path in _READS[check]))
 
 
-def readable(spoiled: set[Path], *paths: str) -> bool:
-    """Whether nothing at, above or below the dotted *paths* is spoiled."""
-    wanted = [tuple(each.split(".")) for each in paths]
+def readable(unreadable: set[Path], *paths: str) -> bool:
+    """Whether nothing at, above or below the dotted *paths* is unreadable."""
+    split = [tuple(path.split(".")) for path in paths]
     return not any(
-        bad[: len(path)] == path or path[: len(bad)] == bad for path in wanted for bad in spoiled
+        bad[: len(path)] == path or path[: len(bad)] == bad for path in split for bad in unreadable
     )

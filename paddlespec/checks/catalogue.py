@@ -1,4 +1,4 @@
-"""Every check, in the order of the documentation."""
+"""All checks, in the order of the documentation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the variables of a job reach the program as they were meant."""
+"""Check that the program receives the variables the author meant."""
 
 from __future__ import annotations
 
@@ -6,44 +6,44 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from paddlespec import contract
 from paddlespec.checks import reads
 from paddlespec.checks.written import has_unknown_keys, written
-from paddlespec.contract import Context
 from paddlespec.diagnostic import did_you_mean
+from paddlespec.render import runtime
+from paddlespec.render.runtime import Context
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from paddlespec.checks import Env, Facts
-    from paddlespec.contract import RoleName
     from paddlespec.diagnostic import Diagnostic, Path
     from paddlespec.model import Role
+    from paddlespec.render.runtime import RoleName
 
 _KINDS = "`{secret, key}`, `{configMap, key}` or `{value, sensitive}`"
 _FIELDS = frozenset(("secret", "configMap", "key", "value", "sensitive"))
-# The launcher would take its job from these instead of from the contract.
+# The launcher would read the topology from these instead of from the runtime contract.
 _MISLEADING = frozenset(("DISTRIBUTED_TRAINER_ENDPOINTS",))
-_OF_THE_IMAGE = frozenset(("PATH", "HOME", "PYTHONPATH", "LD_LIBRARY_PATH", "PWD", "USER"))
-# Similar names are looked for among at most so many: each one costs.
-_MOST_NAMES = 50
+_SET_BY_IMAGES = frozenset(("PATH", "HOME", "PYTHONPATH", "LD_LIBRARY_PATH", "PWD", "USER"))
+# Comparing names is slow: with more than this many, no similar name is suggested.
+_MAX_CANDIDATES = 50
 _DEVICES = frozenset(("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"))
 
 
 @reads("{env}", "spec.mode", "spec.allowManagedEnv")
 def managed(facts: Facts, path: Path, env: Env) -> Iterator[Diagnostic]:
-    """The runtime contract sets what Paddle reads; nothing else may by accident."""
+    """Variables of the runtime contract must not be overridden by accident."""
     spec = facts.job.spec
     for name in env:
-        if name in spec.allow_managed_env or not _is_owned(name, spec.mode):
+        if name in spec.allow_managed_env or not _is_managed(name, spec.mode):
             continue
-        message = f"{name} belongs to the runtime contract"
-        hint = f"remove it, or write `allowManagedEnv: [{name}]` to take it over"
+        message = f"{name} is managed by paddlespec"
+        hint = f"remove it, or add `allowManagedEnv: [{name}]` to override it"
         yield facts.error("managed-env", message, (*path, name), hint, key=True)
 
 
-def _is_owned(name: str, mode: str) -> bool:
-    if contract.is_managed(name):
+def _is_managed(name: str, mode: str) -> bool:
+    if runtime.is_managed(name):
         return True
     return (name == "OUTPUT" and mode == "legacy") or (name in _MISLEADING and mode == "collective")
 
@@ -53,79 +53,81 @@ def allowed(facts: Facts) -> Iterator[Diagnostic]:
     """`allowManagedEnv` names managed variables."""
     spec = facts.job.spec
     for index, name in enumerate(spec.allow_managed_env):
-        if not _is_owned(name, spec.mode):
-            message = f"{name} is no managed variable: it may be set without leave"
+        if not _is_managed(name, spec.mode):
+            message = f"{name} is not managed by paddlespec"
             path = ("spec", "allowManagedEnv", index)
-            hint = did_you_mean(name, contract.MANAGED_NAMES) or "remove it"
+            hint = did_you_mean(name, runtime.MANAGED_NAMES) or "remove it from `allowManagedEnv`"
             yield facts.warning("allow-managed-env", message, path, hint)
 
 
 @reads("{env}")
 def source(facts: Facts, path: Path, env: Env) -> Iterator[Diagnostic]:
-    """A variable that is no plain value comes from exactly one place."""
+    """A variable that is not a plain value has exactly one source."""
     for name, value in env.items():
         if isinstance(value, (str, int, float)):
             continue
         kinds = [
             kind
-            for kind, given in (
+            for kind, source_value in (
                 ("secret", value.secret),
                 ("configMap", value.config_map),
                 ("value", value.value),
             )
-            if given is not None
+            if source_value is not None
         ]
-        own = (*path, name)
+        variable = (*path, name)
         if len(kinds) > 1:
-            message = f"{name} comes from {' and '.join(kinds)} at once"
-            yield facts.error("env-source", message, own, f"write {_KINDS}", key=True)
-        elif has_unknown_keys(facts.document, own, _FIELDS):
+            message = f"{name} has {len(kinds)} sources: {', '.join(kinds)}"
+            yield facts.error("env-source", message, variable, f"use one of {_KINDS}", key=True)
+        elif has_unknown_keys(facts.document, variable, _FIELDS):
             continue
         elif not kinds:
-            yield facts.error(
-                "env-source", f"{name} has no value", own, f"write {_KINDS}", key=True
-            )
+            message = f"{name} has no value"
+            yield facts.error("env-source", message, variable, f"use one of {_KINDS}", key=True)
         elif kinds == ["value"] and value.key is not None:
-            message = f"{name} has a value, so `key` means nothing"
-            yield facts.error("env-source", message, (*own, "key"), f"write {_KINDS}", key=True)
+            message = f"{name} has a value, so `key` has no effect"
+            where = (*variable, "key")
+            yield facts.error("env-source", message, where, f"use one of {_KINDS}", key=True)
         elif kinds != ["value"] and value.key is None:
-            message = f"{name} does not say which key of the {kinds[0]} it is"
-            yield facts.error("env-source", message, own, "add `key`", key=True)
+            message = f"{name} refers to a {kinds[0]} without naming a key"
+            yield facts.error("env-source", message, variable, "add `key`", key=True)
         elif kinds != ["value"] and value.sensitive:
-            message = f"{name} is a reference, which holds nothing to mask"
-            where = (*own, "sensitive")
+            message = f"{name} is a reference, so `sensitive` has no effect"
+            where = (*variable, "sensitive")
             yield facts.error("env-source", message, where, "remove `sensitive`", key=True)
 
 
 @reads("{env}")
 def spelling(facts: Facts, path: Path, env: Env) -> Iterator[Diagnostic]:
-    """Variables are text: a number or truth value may read otherwise than it was written."""
+    """Variables are text: an unquoted number or boolean may lose its spelling."""
     for name, value in env.items():
         if not isinstance(value, (int, float)):
             continue
         text = str(value).lower() if isinstance(value, bool) else str(value)
-        spelt = written(facts.document, (*path, name))
-        if spelt is None or spelt == text or spelt.startswith("$") or _means_same(spelt, value):
+        original = written(facts.document, (*path, name))
+        if original is None or original == text or original.startswith("$"):
             continue
-        message = f'{name} becomes "{text}"'
-        yield facts.warning("env-number", message, (*path, name), f'quote it: "{spelt}"')
+        if _is_scientific(original, value):
+            continue
+        message = f'the value of {name} becomes "{text}"'
+        yield facts.warning("env-number", message, (*path, name), f'quote it: "{original}"')
 
 
-def _means_same(spelt: str, value: object) -> bool:
-    """Whether only the notation differs of what is surely a number: `1e-4`."""
-    return isinstance(value, float) and "e" in spelt.lower()
+def _is_scientific(original: str, value: object) -> bool:
+    """Whether the value is clearly meant as a number, such as `1e-4`."""
+    return isinstance(value, float) and "e" in original.lower()
 
 
 @reads("{env}")
 def case(facts: Facts, path: Path, env: Env) -> Iterator[Diagnostic]:
-    """Two names that differ in case alone; of proxies, programs read both."""
+    """Two names that differ only in case are likely a mistake, except for proxy variables."""
     if len(env) < 2:
         return
     seen: dict[str, str] = {}
     for name in env:
         folded = name.upper()
         if folded in seen and not folded.endswith("_PROXY"):
-            message = f"{name} and {seen[folded]} are two variables"
+            message = f"{name} and {seen[folded]} differ only in case"
             hint = "keep one of them"
             yield facts.warning("env-case", message, (*path, name), hint, key=True)
         seen.setdefault(folded, name)
@@ -133,13 +135,12 @@ def case(facts: Facts, path: Path, env: Env) -> Iterator[Diagnostic]:
 
 @reads("{env}", "spec.trainers.resources.gpu", "spec.pservers.resources.gpu")
 def devices(facts: Facts, path: Path, env: Env) -> Iterator[Diagnostic]:
-    """Which accelerators a replica sees is the device plugin's to say."""
+    """The device plugin decides which accelerators a replica sees."""
     spec = facts.job.spec
-    role = path[1] if path[1] == "pservers" else "trainers"
-    own = spec.pservers if role == "pservers" else spec.trainers
-    for name in _DEVICES.intersection(env) if own and own.resources.gpu else ():
-        message = f"{name} overrides which accelerators the node assigned"
-        hint = "remove it; `resources.gpu` says how many"
+    role = spec.pservers if path[1] == "pservers" else spec.trainers
+    for name in _DEVICES.intersection(env) if role and role.resources.gpu else ():
+        message = f"{name} overrides the accelerators assigned by the node"
+        hint = "remove it; `resources.gpu` sets the number of accelerators"
         yield facts.warning("visible-devices", message, (*path, name), hint, key=True)
 
 
@@ -160,13 +161,13 @@ def devices(facts: Facts, path: Path, env: Env) -> Iterator[Diagnostic]:
     "spec.output",
 )
 def references(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
-    """`$(NAME)` is replaced only by what stands before it; `$NAME` by nothing at all."""
+    """`$(NAME)` expands only to variables defined before it; `$NAME` never expands."""
     general = facts.job.spec.env
     env = {**general, **role.env} if role.env else general
     texts = {key: _text(value) for key, value in env.items()}
-    if not any("$" in each for each in texts.values()):
+    if not any("$" in text for text in texts.values()):
         return
-    known = {"NS", "IDX", *contract.environment(facts.job, name, Context("any"))} - env.keys()
+    known = {"NS", "IDX", *runtime.environment(facts.job, name, Context("any"))} - env.keys()
     for key, text in texts.items():
         path = ("spec", name, "env", key) if key in role.env else ("spec", "env", key)
         if "$" in text:
@@ -185,16 +186,16 @@ def _unknown_references(
     for match in _references().finditer(text):
         word = match["name"]
         if match["shell"]:
-            if match["shell"] in _OF_THE_IMAGE or match["shell"] == path[-1]:
-                message = f"${match['shell']} stays as it is: no shell reads a variable's value"
-                hint = "`export` it in `setup`, or write the whole value"
+            if match["shell"] in _SET_BY_IMAGES or match["shell"] == path[-1]:
+                message = f"${match['shell']} is not expanded: no shell processes variable values"
+                hint = "export it in `setup`, or write the full value"
                 yield facts.warning("env-reference", message, path, hint)
         elif word is not None and word not in known:
-            message = f"$({word}) stays as it is: no variable of that name is set before"
-            near = did_you_mean(word, known) if len(known) <= _MOST_NAMES else None
+            message = f"$({word}) is not expanded: no earlier variable has this name"
+            similar = did_you_mean(word, known) if len(known) <= _MAX_CANDIDATES else None
             if word in env:
-                near = f"write {word} above {path[-1]}" if word != path[-1] else None
-            yield facts.warning("env-reference", message, path, near)
+                similar = f"define {word} before {path[-1]}" if word != path[-1] else None
+            yield facts.warning("env-reference", message, path, similar)
 
 
 @lru_cache(maxsize=1)

@@ -1,29 +1,28 @@
-"""Whether the names that follow from the job's own fit where Kubernetes puts them."""
+"""Check that names derived from the job's name are valid in Kubernetes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paddlespec import contract
+from paddlespec import workloads
 from paddlespec.checks import reads
+from paddlespec.render import runtime
+from paddlespec.workloads.kind import LONGEST_LABEL
+from paddlespec.workloads.live import QUEUE_LABEL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from paddlespec.checks import Facts
-    from paddlespec.contract import RoleName
     from paddlespec.diagnostic import Diagnostic
     from paddlespec.model import Role
+    from paddlespec.render.runtime import RoleName
 
-_LONGEST_LABEL = 63
-# The revision label of a StatefulSet's pods is its name and eleven characters more; the API server
-# takes a longer name and then makes no pod.
-_LONGEST_STATEFUL_SET = 52
 _MANAGED_LABELS = frozenset(
     (
         "app.kubernetes.io/name",
         "app.kubernetes.io/managed-by",
-        "kueue.x-k8s.io/queue-name",
+        QUEUE_LABEL,
         "applyset.kubernetes.io/part-of",
     )
 )
@@ -32,27 +31,30 @@ _MANAGED_LABELS = frozenset(
 @reads("metadata.name", "spec.{role}.replicas", "spec.pservers.workload")
 def name_fits(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
     """
-    The host of the last replica is a DNS label, and a StatefulSet's name shorter still.
+    The host name of the last replica is a DNS label; some kinds require a shorter name still.
 
-    Of what else is named after the job nothing can be too long: 253 characters are allowed there.
+    Other objects named after the job may have 253 characters, so their names always fit.
     """
-    job = facts.job
-    workload = contract.workload_name(job, name)
-    own, limit, what = f"{workload}-{role.replicas - 1}", _LONGEST_LABEL, "host name"
-    if name == "pservers" and job.spec.pservers and job.spec.pservers.workload == "StatefulSet":
-        own, limit, what = workload, _LONGEST_STATEFUL_SET, "StatefulSet"
-    if len(own) > limit:
-        over = len(own) - limit
-        message = f'the {what} "{own}" has {len(own)} characters, at most {limit}'
-        hint = f"shorten metadata.name by {over}"
+    job, pservers = facts.job, facts.job.spec.pservers
+    preferred = pservers.workload if pservers and name == "pservers" else None
+    kind = workloads.rendered_by(facts.target, preferred).KIND
+    derived, limit = facts.naming.host_of(job, name, role.replicas - 1), kind.longest_host
+    label = "host name"
+    if kind.longest_name < LONGEST_LABEL:
+        derived, limit = runtime.workload_name(job, name), kind.longest_name
+        label = f"{kind.kind} name"
+    if len(derived) > limit:
+        over = len(derived) - limit
+        message = f'{label} "{derived}" has {len(derived)} characters; the limit is {limit}'
+        hint = f"shorten metadata.name by {over} character{'s' if over > 1 else ''}"
         yield facts.error("name-too-long", message, ("metadata", "name"), hint)
 
 
 @reads("metadata.labels")
 def managed_labels(facts: Facts) -> Iterator[Diagnostic]:
-    """Labels by which objects are found are the tool's own."""
+    """Labels that paddlespec uses to find its objects cannot be set in a spec."""
     for key in facts.job.metadata.labels:
         if key in _MANAGED_LABELS or key.startswith("paddlespec.io/"):
-            message = f"the label {key} is set by paddlespec, this value is not used"
+            message = f"label {key} is set by paddlespec; this value is ignored"
             path = ("metadata", "labels", key)
             yield facts.warning("managed-label", message, path, "remove it", key=True)

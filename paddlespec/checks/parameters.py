@@ -1,4 +1,4 @@
-"""Whether every parameter has a reader."""
+"""Check that every parameter is used."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from paddlespec.diagnostic import Diagnostic
 
 _PREFIX = "parameters."
-# Similar names are looked for among at most so many: each one costs.
-_MOST_NAMES = 50
-# What every spec of a project or datacenter may use, not each one does.
+# Comparing names is slow: with more than this many, no similar name is suggested.
+_MAX_CANDIDATES = 50
+# Parameters of these layers are shared by many specs, and not every spec uses them.
 _SHARED = ("project", "datacenter")
 
 
 @reads("spec.parameters", "spec.mode")
 def used(facts: Facts) -> Iterator[Diagnostic]:
-    """A parameter that no expression names changes nothing, which a misspelt one shows."""
+    """A parameter that no expression uses has no effect; often its name is misspelled."""
     spec, document = facts.job.spec, facts.document
     for name in spec.parameters:
         if f"{_PREFIX}{name}" in facts.used or (name == "passes" and spec.mode == "legacy"):
@@ -33,13 +33,13 @@ def used(facts: Facts) -> Iterator[Diagnostic]:
         origin = document.origin(path)
         if origin.layer.startswith(_SHARED) or name in _named(origin.text):
             continue
-        message = f"nothing uses the parameter {name}"
+        message = f'parameter "{name}" is not used'
         yield facts.warning("unused-parameter", message, path, _hint(facts, name), key=True)
 
 
 @reads("spec.parameters")
 def of_profiles(facts: Facts) -> Iterator[Diagnostic]:
-    """A profile sets parameters that the spec has, also when it is not chosen."""
+    """A profile may only set parameters of the spec, even while the profile is not selected."""
     profiles = facts.document.place.child("profiles")
     if profiles is None or not isinstance(profiles.children, dict):
         return
@@ -50,17 +50,17 @@ def of_profiles(facts: Facts) -> Iterator[Diagnostic]:
             if name in facts.job.spec.parameters or name in _named(place.origin.text):
                 continue
             path = ("profiles", profile, "parameters", name)
-            message = f"nothing uses the parameter {name}"
+            message = f'parameter "{name}" is not used'
             yield facts.warning("unused-parameter", message, path, _hint(facts, name), key=True)
 
 
 @lru_cache(maxsize=8)
 def _named(text: str) -> frozenset[str]:
-    """The parameters that a file names somewhere, if only in a profile."""
+    """Return the parameters a file names anywhere, even only in a profile."""
     return frozenset(re.findall(r"\bparameters\.([\w-]+)", text))
 
 
 def _hint(facts: Facts, name: str) -> str:
-    known = {each.removeprefix(_PREFIX) for each in facts.used if each.startswith(_PREFIX)}
-    near = did_you_mean(name, sorted(known)) if len(known) <= _MOST_NAMES else None
-    return near or f"write ${{{{ parameters.{name} }}}} where it belongs, or remove it"
+    known = {used.removeprefix(_PREFIX) for used in facts.used if used.startswith(_PREFIX)}
+    similar = did_you_mean(name, sorted(known)) if len(known) <= _MAX_CANDIDATES else None
+    return similar or f"use it as ${{{{ parameters.{name} }}}}, or remove it"

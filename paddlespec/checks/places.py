@@ -1,12 +1,17 @@
-"""Whether data, results and code are where the replicas can reach them."""
+"""Check that the replicas can reach data, results and code."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paddlespec import contract
 from paddlespec.checks import reads
-from paddlespec.checks.volumes import clean, holds, mount_of, writable
+from paddlespec.checks.volumes import (
+    clean,
+    holds,
+    mount_of,
+    writable,
+)
+from paddlespec.render import runtime
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,8 +21,11 @@ if TYPE_CHECKING:
     from paddlespec.model import Spec
 
 
+_SEPARATE_FOLDER = "use a separate folder for results"
+
+
 def _output(spec: Spec) -> tuple[str, str] | None:
-    """The field that says where results go, and its value."""
+    """Return the field that sets the results folder, and its value."""
     if spec.output:
         return "output", spec.output
     return ("workspace", spec.workspace) if spec.workspace else None
@@ -25,23 +33,23 @@ def _output(spec: Spec) -> tuple[str, str] | None:
 
 @reads("spec.volumes", "spec.input", "spec.output", "spec.workspace", "spec.package")
 def on_a_mount(facts: Facts) -> Iterator[Diagnostic]:
-    """What outlives a replica, or was there before, is on a volume."""
+    """Files that exist before or after a replica must be on a volume."""
     spec = facts.job.spec
-    wanted: list[tuple[Path, str]] = []
+    locations: list[tuple[Path, str]] = []
     for name, value in (
         ("input", spec.input),
         ("output", spec.output),
         ("workspace", spec.workspace),
     ):
         if value:
-            wanted.append((("spec", name), value))
+            locations.append((("spec", name), value))
     if spec.package and spec.package.path.startswith("/"):
-        wanted.append((("spec", "package", "path"), spec.package.path))
-    for path, value in wanted:
+        locations.append((("spec", "package", "path"), spec.package.path))
+    for path, value in locations:
         if mount_of(spec.volumes, value) is None:
-            known = ", ".join(each.mount_path for each in spec.volumes)
-            hint = f"mounts are {known}" if known else "add a volume with that `mountPath`"
-            yield facts.error("not-on-a-mount", f"{value} is on no volume", path, hint)
+            mounts = ", ".join(volume.mount_path for volume in spec.volumes)
+            hint = f"use a path below {mounts}" if mounts else "add a volume that contains it"
+            yield facts.error("not-on-a-mount", f"{value} is not on a volume", path, hint)
 
 
 @reads("spec.volumes", "spec.output", "spec.workspace")
@@ -57,12 +65,11 @@ def output_is_writable(facts: Facts) -> Iterator[Diagnostic]:
 
 @reads("spec.input", "spec.output")
 def input_is_output(facts: Facts) -> Iterator[Diagnostic]:
-    """Results among the data become data of the next run."""
+    """Results written to the input folder become input of the next run."""
     spec = facts.job.spec
     if spec.input and spec.output and clean(spec.input) == clean(spec.output):
-        message = "output is the folder of the input"
-        hint = "give the results a folder of their own"
-        yield facts.warning("output-is-input", message, ("spec", "output"), hint)
+        message = "`output` is the same folder as `input`"
+        yield facts.warning("output-is-input", message, ("spec", "output"), _SEPARATE_FOLDER)
 
 
 @reads("spec.output", "spec.workspace", "spec.outputPolicy")
@@ -72,8 +79,8 @@ def policy_needs_output(facts: Facts) -> Iterator[Diagnostic]:
     if not spec.output and not spec.workspace:
         path = ("spec", "outputPolicy")
         if facts.document.at(path) is not None:
-            message = "there is no output that this could be about"
-            yield facts.warning("no-output", message, path, "add `output`, or remove this")
+            message = "`outputPolicy` has no effect without an output"
+            yield facts.warning("no-output", message, path, "add `output`, or remove it")
 
 
 @reads(
@@ -87,44 +94,43 @@ def policy_needs_output(facts: Facts) -> Iterator[Diagnostic]:
     "spec.workdir",
 )
 def clear_spares(facts: Facts) -> Iterator[Diagnostic]:
-    """`clear` removes the output folder's content: nothing else may live there."""
+    """`clear` deletes everything in the output folder, so nothing else may be stored there."""
     spec = facts.job.spec
-    found = contract.output(facts.job) if spec.output_policy == "clear" else None
-    if found is None:
+    output = runtime.output(facts.job) if spec.output_policy == "clear" else None
+    if output is None:
         return
-    folder = clean(found)
+    folder = clean(output)
     path = ("spec", "outputPolicy")
-    hint = "give the results a folder of their own"
-    present = spec.package.path if spec.package and spec.package.path.startswith("/") else None
+    mounted_code = spec.package.path if spec.package and spec.package.path.startswith("/") else None
     for name, value in (
         ("input", spec.input),
-        ("package.path", present),
+        ("package.path", mounted_code),
         ("workspace", spec.workspace),
     ):
         if value and holds(folder, clean(value)):
-            message = f"clearing {folder} would remove {name}, {value}"
-            yield facts.error("clears-too-much", message, path, hint)
+            message = f"clearing {folder} would delete {name} {value}"
+            yield facts.error("clears-too-much", message, path, _SEPARATE_FOLDER)
             return
     for volume in spec.volumes:
         where = clean(volume.mount_path)
         if where != folder and holds(folder, where):
-            message = f"clearing {folder} would remove what is on volume {volume.name}"
-            yield facts.error("clears-too-much", message, path, hint)
+            message = f"clearing {folder} would delete the content of volume {volume.name}"
+            yield facts.error("clears-too-much", message, path, _SEPARATE_FOLDER)
             return
-    own = mount_of(spec.volumes, folder)
-    lasting = (
-        own is not None
-        and own.empty_dir is None
-        and (own.claim is None or isinstance(own.claim, str))
+    mount = mount_of(spec.volumes, folder)
+    outlives_job = (
+        mount is not None
+        and mount.empty_dir is None
+        and (mount.claim is None or isinstance(mount.claim, str))
     )
-    if own and lasting and not own.sub_path and clean(own.mount_path) == folder:
-        message = f"clearing {folder} removes everything on volume {own.name}"
-        yield facts.warning("clears-too-much", message, path, hint)
+    if mount and outlives_job and not mount.sub_path and clean(mount.mount_path) == folder:
+        message = f"clearing {folder} deletes everything on volume {mount.name}"
+        yield facts.warning("clears-too-much", message, path, _SEPARATE_FOLDER)
 
 
 @reads("spec.package", "spec.workdir", "spec.command", "spec.trainers.command")
 def runs_beside_code(facts: Facts) -> Iterator[Diagnostic]:
-    """Code that is already on a mount is not where the command starts unless workdir says so."""
+    """A command starts in `workdir`, not in the folder of a package on a mount."""
     spec, package = facts.job.spec, facts.job.spec.package
     if package is None or not package.path.startswith("/"):
         return
@@ -132,6 +138,6 @@ def runs_beside_code(facts: Facts) -> Iterator[Diagnostic]:
     command = spec.trainers.command or spec.command or ""
     text = command if isinstance(command, str) else " ".join(command)
     if not holds(code, workdir) and not holds(workdir, code) and code not in text:
-        message = f"the command starts in {workdir}, the package is at {code}"
+        message = f"the command starts in {workdir}, but the package is at {code}"
         path = ("spec", "package", "path")
         yield facts.warning("workdir", message, path, f"add `workdir: {code}`")

@@ -1,4 +1,4 @@
-"""Whether a secret stands in the open. What was found is never quoted."""
+"""Check for credentials in plain text. Diagnostics never quote them."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from paddlespec.checks import Env, Facts
-    from paddlespec.contract import RoleName
     from paddlespec.diagnostic import Diagnostic, Path
     from paddlespec.model import Role
+    from paddlespec.render.runtime import RoleName
 
-_HINT = "keep it in a Secret: `NAME: {secret: SECRET, key: KEY}` under `env`"
-_WORDS = ("password", "passwd", "passphrase", "token", "secret", "credential", "credentials")
-# What any text that `_shapes` matches has inside: most texts have none of it.
-_MARKS = (
+_HINT = "store it in a Secret: `NAME: {secret: SECRET, key: KEY}` under `env`"
+_SECRET_NAMES = ("password", "passwd", "passphrase", "token", "secret", "credential", "credentials")
+# A text that `_credentials` matches contains one of these; most texts contain none.
+_MARKERS = (
     *("AKIA", "ASIA", "-----BEGIN", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
     *("glpat-", "xox", "hf_", "sk-", "AIza", "eyJ", "://"),
 )
-_FLAGS = ("assw", "oken", "ecret", "key", "PASSW", "TOKEN", "SECRET", "KEY")
-_LONG = 40
+_FLAG_MARKERS = ("assw", "oken", "ecret", "key", "PASSW", "TOKEN", "SECRET", "KEY")
+_MIN_KEY_LENGTH = 40
 
 
 @lru_cache(maxsize=1)
-def _shapes() -> re.Pattern[str]:
+def _credentials() -> re.Pattern[str]:
     return re.compile(
         r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"
         r"|-----BEGIN [A-Z ]{0,30}PRIVATE KEY"
@@ -41,8 +41,8 @@ def _shapes() -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=1)
-def _flags() -> re.Pattern[str]:
-    """A credential as an argument or assignment of a command."""
+def _credential_flags() -> re.Pattern[str]:
+    """Match a credential in an argument or assignment of a command."""
     return re.compile(
         r"(?i)(?:^|[\s;&|'\"])(?:--?|export\s+)?[\w-]*"
         r"(?:password|passwd|passphrase|token|secret|api[-_]?key|access[-_]?key)"
@@ -51,16 +51,16 @@ def _flags() -> re.Pattern[str]:
 
 
 def looks_secret(text: str) -> bool:
-    """Whether *text* has the shape of a credential."""
-    if any(mark in text for mark in _MARKS) and _shapes().search(text):
+    """Whether *text* looks like a credential."""
+    if any(marker in text for marker in _MARKERS) and _credentials().search(text):
         return True
-    return len(text) >= _LONG and any(
-        len(word) >= _LONG and _is_random(word) for word in text.replace("=", " ").split()
+    return len(text) >= _MIN_KEY_LENGTH and any(
+        len(word) >= _MIN_KEY_LENGTH and _is_random(word) for word in text.replace("=", " ").split()
     )
 
 
 def _is_random(word: str) -> bool:
-    """Whether a long word is what a generator of keys makes, and no name or path."""
+    """Whether a long word looks like a generated key rather than a name or path."""
     if not word.isascii() or word.count("/") * 16 > len(word):
         return False
     if not all(char.isalnum() or char in "+/_-" for char in word):
@@ -78,11 +78,11 @@ def names_secret(name: str) -> bool:
         return True
     if last in ("key", "keys"):
         return len(parts) > 1 and parts[-2] in ("api", "access", "private", "secret", "auth")
-    return last in _WORDS or last in ("apikey", "accesskey", "secretkey", "authtoken")
+    return last in _SECRET_NAMES or last in ("apikey", "accesskey", "secretkey", "authtoken")
 
 
 def _is_literal(value: object) -> bool:
-    """Whether *value* is text that could be a credential: no path, reference or placeholder."""
+    """Whether *value* could be a credential: not a path, reference or placeholder."""
     return (
         isinstance(value, str)
         and len(value) >= 4
@@ -93,7 +93,7 @@ def _is_literal(value: object) -> bool:
 
 @reads("{env}")
 def in_env(facts: Facts, path: Path, env: Env) -> Iterator[Diagnostic]:
-    """Variables are shown in every output unless they are references or marked."""
+    """Variables are visible in all output unless they are references or marked sensitive."""
     for name, value in env.items():
         text = value
         if not isinstance(value, (str, int, float)):
@@ -105,25 +105,25 @@ def in_env(facts: Facts, path: Path, env: Env) -> Iterator[Diagnostic]:
             if (written(facts.document, where) or "").lstrip("\"'").startswith("${{"):
                 continue
             message = f"the value of {name} looks like a credential"
-            hint = f"keep it in a Secret: `{name}: {{secret: SECRET, key: KEY}}`"
+            hint = f"store it in a Secret: `{name}: {{secret: SECRET, key: KEY}}`"
             yield facts.warning("looks-like-secret", message, where, hint)
 
 
 @reads("spec.parameters")
 def in_parameters(facts: Facts) -> Iterator[Diagnostic]:
-    """Parameters are written out wherever they are used."""
+    """Parameters appear in plain text wherever they are used."""
     for name, value in facts.job.spec.parameters.items():
         if isinstance(value, str) and (
             (names_secret(name) and _is_literal(value)) or looks_secret(value)
         ):
-            message = f"the parameter {name} looks like a credential"
+            message = f'parameter "{name}" looks like a credential'
             path = ("spec", "parameters", name)
             yield facts.warning("looks-like-secret", message, path, _HINT)
 
 
 @reads("spec.command", "spec.setup", "spec.teardown", "spec.package")
 def in_commands(facts: Facts) -> Iterator[Diagnostic]:
-    """Commands are shown in every output, and to whoever may see pods."""
+    """Commands are visible in all output and to everyone who may read pods."""
     spec = facts.job.spec
     for name, value in (
         ("command", spec.command),
@@ -138,7 +138,7 @@ def in_commands(facts: Facts) -> Iterator[Diagnostic]:
 
 @reads("spec.{role}.command")
 def in_role_commands(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
-    """As in the command of the whole job."""
+    """Check the command of one role in the same way."""
     if role.command:
         yield from _in_command(facts, ("spec", name, "command"), role.command)
 
@@ -147,14 +147,15 @@ def _in_command(facts: Facts, path: Path, command: str | Sequence[str]) -> Itera
     if isinstance(command, str):
         pieces: list[tuple[Path, str]] = [(path, command)]
     else:
-        pieces = [((*path, index), each) for index, each in enumerate(command)]
+        pieces = [((*path, index), word) for index, word in enumerate(command)]
     previous = ""
     for where, text in pieces:
-        told = looks_secret(text) or (
-            any(mark in text for mark in _FLAGS) and _flags().search(text) is not None
-        )
-        told = told or (names_secret(previous.lstrip("-")) and _is_literal(text))
-        if told:
-            message = "something in the command looks like a credential"
+        has_flag = any(marker in text for marker in _FLAG_MARKERS)
+        if (
+            looks_secret(text)
+            or (has_flag and _credential_flags().search(text) is not None)
+            or (names_secret(previous.lstrip("-")) and _is_literal(text))
+        ):
+            message = "part of the command looks like a credential"
             yield facts.warning("looks-like-secret", message, where, _HINT)
         previous = text if text.startswith("-") and "=" not in text else ""

@@ -1,4 +1,4 @@
-"""What a line of shell visibly runs; nothing is executed, and what is unclear is left alone."""
+"""Find the commands in a line of shell. Nothing is executed; unclear code is ignored."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _SEPARATORS = frozenset(("\n", ";", "&", "&&", "|", "||", "(", ")"))
-_BEFORE = frozenset(
+_WRAPPERS = frozenset(
     (
         "command",
         "do",
@@ -32,10 +32,10 @@ _BEFORE = frozenset(
         "!",
     )
 )
-_OF_WRAPPERS = "-0123456789"
+_WRAPPER_ARGUMENT_STARTS = "-0123456789"
 SHELLS = frozenset(("sh", "bash", "ash", "dash", "zsh"))
-_WITH_VALUE = frozenset(("-W", "-X", "--check-hash-based-pycs"))
-_MOST_NESTED = 4
+_FLAGS_WITH_VALUE = frozenset(("-W", "-X", "--check-hash-based-pycs"))
+_MAX_DEPTH = 4
 
 
 @lru_cache(maxsize=1)
@@ -51,25 +51,25 @@ def _python() -> re.Pattern[str]:
 
 
 class Run(NamedTuple):
-    """One simple command: its text, and its words with quotes."""
+    """One simple command: its text, and its words including quotes."""
 
     text: str
     words: list[str]
 
     def interpreter(self) -> int | None:
-        """Where the interpreter stands among the words, if the command is a Python program."""
+        """Return the index of the Python interpreter, or None if this is no Python program."""
         wrapped = False
         for index, word in enumerate(self.words):
             if _python().match(word):
                 return index
-            if word in _BEFORE:
+            if word in _WRAPPERS:
                 wrapped = True
-            elif "=" not in word and not (wrapped and word[0] in _OF_WRAPPERS):
+            elif "=" not in word and not (wrapped and word[0] in _WRAPPER_ARGUMENT_STARTS):
                 return None
         return None
 
     def script(self) -> str | None:
-        """The file that the interpreter runs, unless a module or a launcher comes first."""
+        """Return the file the interpreter runs, unless a module or a launcher comes first."""
         start = self.interpreter()
         if start is None:
             return None
@@ -82,16 +82,16 @@ class Run(NamedTuple):
                 name = word.strip("\"'")
                 launches = "launch" in name.rpartition("/")[2]
                 return word if name.endswith(".py") and not launches else None
-            index += 2 if word in _WITH_VALUE else 1
+            index += 2 if word in _FLAGS_WITH_VALUE else 1
         return None
 
     def launched(self, script: str) -> list[str]:
-        """The words of the command with the launcher before its *script*."""
+        """Return the words of the command with the launcher in front of *script*."""
         index = self.words.index(script)
         return [*self.words[:index], "-m", "paddle.distributed.launch", *self.words[index:]]
 
     def without_launcher(self) -> list[str] | None:
-        """The words that run the launcher's program directly."""
+        """Return words that run the launcher's program directly."""
         for index, word in enumerate(self.words):
             if word.endswith(".py"):
                 start = self.interpreter()
@@ -100,7 +100,7 @@ class Run(NamedTuple):
         return None
 
     def launcher_flags(self) -> Iterator[tuple[str, str]]:
-        """The arguments of the launcher: those before its program."""
+        """Yield the arguments of the launcher, which end at its program."""
         words = iter(self.words)
         for word in words:
             if word.endswith(("launch", "fleetrun")):
@@ -114,7 +114,7 @@ class Run(NamedTuple):
 
 
 def runs(text: str, depth: int = 0) -> Iterator[Run]:
-    """The simple commands of *text*, those inside of `bash -c '…'` too."""
+    """Yield the simple commands of *text*, including those inside `bash -c '…'`."""
     text = text.replace("\\\n", "  ")
     words: list[str] = []
     start = end = 0
@@ -139,11 +139,11 @@ def runs(text: str, depth: int = 0) -> Iterator[Run]:
 
 
 def _run(text: str, words: list[str], depth: int) -> Iterator[Run]:
-    names = [each.rpartition("/")[2] for each in words]
+    names = [word.rpartition("/")[2] for word in words]
     for index in range(len(words) - 2):
         option = words[index + 1]
         if names[index] in SHELLS and option.startswith("-") and option.endswith("c"):
-            if depth < _MOST_NESTED:
+            if depth < _MAX_DEPTH:
                 yield from runs(words[index + 2].strip("\"'"), depth + 1)
             return
     yield Run(text, words)

@@ -1,12 +1,13 @@
-"""Whether the mode and the roles of a job agree."""
+"""Check that the mode and the roles of a job agree."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paddlespec import contract
+from paddlespec import workloads
 from paddlespec.checks import reads
-from paddlespec.contract import ROLES, Context
+from paddlespec.render import runtime
+from paddlespec.render.runtime import ROLES, Context
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,64 +15,65 @@ if TYPE_CHECKING:
     from paddlespec.checks import Facts
     from paddlespec.diagnostic import Diagnostic, Path
 
-# Fewer addresses than these fit into one variable however long the names are.
-_SURELY_FIT = 600
+# This many addresses fit in one variable even with the longest names.
+_ALWAYS_FITS = 600
 
 
 @reads("spec.mode", "spec.pservers")
 def mode_and_pservers(facts: Facts) -> Iterator[Diagnostic]:
-    """Parameter servers belong to the modes ps and legacy, and these need them."""
+    """The modes ps and legacy require parameter servers; other modes have none."""
     spec = facts.job.spec
     if spec.mode in ("ps", "legacy"):
-        if spec.pservers is None and not _is_misspelt(facts):
+        if spec.pservers is None and not _is_misspelled(facts):
             path: Path = ("spec", "mode")
             hint = "add `pservers: {replicas: 1}`"
-            yield facts.error("mode-roles", f"mode {spec.mode} needs pservers", path, hint)
+            yield facts.error("mode-roles", f"mode {spec.mode} requires pservers", path, hint)
     elif spec.pservers is not None:
         path = ("spec", "pservers")
-        hint = "remove them, or write `mode: ps`"
-        yield facts.error("mode-roles", f"mode {spec.mode} has no pservers", path, hint, key=True)
+        hint = "remove them, or set `mode: ps`"
+        message = f"mode {spec.mode} does not use pservers"
+        yield facts.error("mode-roles", message, path, hint, key=True)
 
 
-def _is_misspelt(facts: Facts) -> bool:
-    """Whether an unknown key, which the gate told, was meant to be `pservers`."""
+def _is_misspelled(facts: Facts) -> bool:
+    """Whether an unknown key, reported by the gate, was meant to be `pservers`."""
     keys = facts.document.at(("spec",)) or {}
     return any("server" in key.lower() for key in keys)
 
 
 @reads("spec.mode", "spec.trainers.processesPerReplica")
 def processes_per_replica(facts: Facts) -> Iterator[Diagnostic]:
-    """Only Paddle's launcher starts several processes in one replica."""
+    """Only Paddle's launcher, in mode collective, starts several processes per replica."""
     spec = facts.job.spec
     if spec.mode != "collective" and spec.trainers.processes_per_replica > 1:
         path = ("spec", "trainers", "processesPerReplica")
-        message = f"mode {spec.mode} runs one process in each replica"
+        message = f"mode {spec.mode} runs one process per replica"
         yield facts.error("mode-roles", message, path, "raise `trainers.replicas` instead")
 
 
 @reads("spec.mode", "spec.legacy", "spec.command", "spec.trainers.command")
 def legacy_settings(facts: Facts) -> Iterator[Diagnostic]:
-    """`legacy` belongs to its mode, where a job is either a topology or a command."""
+    """`legacy` requires mode legacy, where a job has either a topology or a command."""
     spec, legacy = facts.job.spec, facts.job.spec.legacy
     path: Path = ("spec", "legacy")
     if spec.mode != "legacy":
         if legacy is not None:
-            message = f"mode {spec.mode} has no legacy settings"
-            hint = "remove them, or write `mode: legacy`"
+            message = f"mode {spec.mode} does not use `legacy`"
+            hint = "remove it, or set `mode: legacy`"
             yield facts.error("mode-roles", message, path, hint, key=True)
         return
-    own = ("spec", "trainers", "command") if spec.trainers.command else ("spec", "command")
+    command = ("spec", "trainers", "command") if spec.trainers.command else ("spec", "command")
     topology = legacy.topology if legacy else None
-    if facts.document.at(own) is None and not topology:
+    if facts.document.at(command) is None and not topology:
         hint = "add `command`, or for a v1 job `legacy: {topology: conf.py}`"
-        message = "mode legacy needs a command or a topology"
+        message = "mode legacy requires a command or a topology"
         yield facts.error("legacy-program", message, ("spec", "mode"), hint)
-    elif topology and facts.document.at(own) is not None:
-        message = "legacy.topology and command are two programs"
-        hint = "keep the topology for a v1 job, the command for a v2 program"
-        yield facts.error("legacy-program", message, own, hint, key=True)
+    elif topology and facts.document.at(command) is not None:
+        message = "legacy.topology and command are mutually exclusive"
+        hint = "keep the topology for a v1 job, or the command for a v2 program"
+        yield facts.error("legacy-program", message, command, hint, key=True)
     if legacy and legacy.train_list and not topology:
-        message = "legacy.trainList is read only together with a topology"
+        message = "legacy.trainList is ignored without a topology"
         yield facts.warning("legacy-program", message, (*path, "trainList"), key=True)
 
 
@@ -81,7 +83,7 @@ def legacy_passes(facts: Facts) -> Iterator[Diagnostic]:
     spec = facts.job.spec
     passes = spec.parameters.get("passes") if spec.mode == "legacy" else None
     if passes is not None and (isinstance(passes, bool) or not _is_count(passes)):
-        message = "in mode legacy parameters.passes is a number of passes, at least 1"
+        message = "in mode legacy, parameters.passes must be an integer of at least 1"
         yield facts.error("legacy-passes", message, ("spec", "parameters", "passes"))
 
 
@@ -92,11 +94,11 @@ def _is_count(value: object) -> bool:
 
 @reads("spec.pservers.workload")
 def empty_restart(facts: Facts) -> Iterator[Diagnostic]:
-    """A StatefulSet hides the loss of a pserver, and with it of parameters."""
+    """A StatefulSet hides the loss of a pserver and its parameters."""
     pservers = facts.job.spec.pservers
-    if pservers and pservers.workload == "StatefulSet":
-        message = "a lost pserver is restarted empty, and trainers may end well with a wrong model"
-        hint = "leave `workload` out unless the program reloads its own state"
+    if pservers and workloads.rendered_by(facts.target, pservers.workload).KIND.hold is None:
+        message = "a lost pserver restarts empty, and trainers may succeed with a wrong model"
+        hint = "remove `workload`, unless the program reloads its own state"
         yield facts.warning("empty-restart", message, ("spec", "pservers", "workload"), hint)
 
 
@@ -118,25 +120,27 @@ def empty_restart(facts: Facts) -> Iterator[Diagnostic]:
     "spec.output",
 )
 def addresses_fit(facts: Facts) -> Iterator[Diagnostic]:
-    """All addresses of a role stand in one variable, which the kernel bounds."""
+    """One variable holds all addresses of a role, and the kernel limits its size."""
     job = facts.job
     if job.spec.mode not in ("ps", "legacy"):
         return
     namespace = job.metadata.namespace or "n"
+    context = Context(naming=facts.naming)
     for role in ROLES:
-        count = contract.replicas(job, role)
-        if count < _SURELY_FIT:
+        count = runtime.replicas(job, role)
+        if count < _ALWAYS_FITS:
             continue
-        for name, value in contract.environment(job, role, Context()).items():
+        for name, value in runtime.environment(job, role, context).items():
             size = len(name) + 1 + len(value.replace("$(NS)", namespace))
-            if size > contract.LARGEST_VALUE:
-                message = f"{name} would have {size:,} bytes, at most {contract.LARGEST_VALUE:,}"
-                hint = "fewer replicas, or a shorter name of the job"
-                yield facts.error("too-many-replicas", message, _widest(facts), hint)
+            if size > runtime.LARGEST_VALUE:
+                limit = f"{runtime.LARGEST_VALUE:,}"
+                message = f"{name} would have {size:,} bytes; the limit is {limit}"
+                hint = "use fewer replicas, or a shorter name of the job"
+                yield facts.error("too-many-replicas", message, _largest_role(facts), hint)
                 return
 
 
-def _widest(facts: Facts) -> Path:
-    """The number of replicas that makes the list long."""
-    counts = {role: contract.replicas(facts.job, role) for role in ROLES}
+def _largest_role(facts: Facts) -> Path:
+    """Return the path of the larger replica count."""
+    counts = {role: runtime.replicas(facts.job, role) for role in ROLES}
     return ("spec", max(ROLES, key=lambda role: counts[role]), "replicas")

@@ -1,15 +1,15 @@
-"""Whether volumes can be mounted, and do not stand in each other's way."""
+"""Check that volumes can be mounted and do not hide each other."""
 
 from __future__ import annotations
 
 import posixpath
 from typing import TYPE_CHECKING
 
-from paddlespec import contract
 from paddlespec.checks import reads
 from paddlespec.checks.written import has_unknown_keys
-from paddlespec.layer import VOLUME_SOURCES
 from paddlespec.quantity import quantity
+from paddlespec.render import runtime
+from paddlespec.spec.layer import VOLUME_SOURCES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,33 +18,33 @@ if TYPE_CHECKING:
     from paddlespec.diagnostic import Diagnostic
     from paddlespec.model import Volume
 
-_SOURCES = {each: each for each in sorted(VOLUME_SOURCES)} | {
+_SOURCES = {source: source for source in sorted(VOLUME_SOURCES)} | {
     "hostPath": "host_path",
     "emptyDir": "empty_dir",
     "configMap": "config_map",
 }
 _FIELDS = VOLUME_SOURCES | {"name", "mountPath", "subPath", "readOnly"}
-_OWN_MOUNTS = ("/dev/shm", "/paddlespec")
-_IDENTITY = ("/trainer_id", "/trainer_count")
+_RESERVED_MOUNTS = ("/dev/shm", "/paddlespec")
+_LEGACY_MOUNTS = ("/trainer_id", "/trainer_count")
 
 
 def clean(path: str) -> str:
-    """*path* as the kernel reads it: one slash between the parts, none at the end."""
+    """Normalize *path*: single slashes, none at the end."""
     if "//" in path or "/." in path:
         path = "/" + posixpath.normpath(path).lstrip("/")
     return path.rstrip("/") or "/"
 
 
 def holds(folder: str, path: str) -> bool:
-    """Whether the clean *path* is *folder*, or below it."""
+    """Whether the clean *path* is *folder* or is inside it."""
     return path == folder or path.startswith(folder if folder == "/" else f"{folder}/")
 
 
 def mount_of(volumes: list[Volume], path: str) -> Volume | None:
-    """The volume on which *path* is: the innermost one."""
+    """Return the innermost volume that contains *path*."""
     path = clean(path)
-    found = [each for each in volumes if holds(clean(each.mount_path), path)]
-    return max(found, key=lambda each: len(clean(each.mount_path)), default=None)
+    matches = [volume for volume in volumes if holds(clean(volume.mount_path), path)]
+    return max(matches, key=lambda volume: len(clean(volume.mount_path)), default=None)
 
 
 def writable(volume: Volume) -> bool:
@@ -54,24 +54,24 @@ def writable(volume: Volume) -> bool:
 
 @reads("spec.volumes")
 def new_claims(facts: Facts) -> Iterator[Diagnostic]:
-    """A claim that is created asks for some room."""
+    """A new claim has a size above zero."""
     for index, volume in enumerate(facts.job.spec.volumes):
         claim = volume.claim
         if claim is not None and not isinstance(claim, str) and quantity(claim.size) == 0:
             path = ("spec", "volumes", index, "claim", "size")
-            yield facts.error("no-resources", "a claim without room cannot be created", path)
+            yield facts.error("no-resources", "a claim of size 0 cannot be created", path)
 
 
 @reads("spec.volumes")
 def one_source(facts: Facts) -> Iterator[Diagnostic]:
-    """A volume is one thing."""
+    """A volume has exactly one source."""
     for index, volume in enumerate(facts.job.spec.volumes):
-        given = [key for key, name in _SOURCES.items() if getattr(volume, name) is not None]
+        sources = [key for key, name in _SOURCES.items() if getattr(volume, name) is not None]
         path = ("spec", "volumes", index)
-        if len(given) > 1:
-            message = f"volume {volume.name} has {len(given)} sources: {', '.join(given)}"
-            yield facts.error("volume-source", message, (*path, given[1]), "keep one", key=True)
-        elif not given and not has_unknown_keys(facts.document, path, _FIELDS):
+        if len(sources) > 1:
+            message = f"volume {volume.name} has {len(sources)} sources: {', '.join(sources)}"
+            yield facts.error("volume-source", message, (*path, sources[1]), "keep one", key=True)
+        elif not sources and not has_unknown_keys(facts.document, path, _FIELDS):
             message = f"volume {volume.name} has no source"
             hint = f"add one of {', '.join(_SOURCES)}"
             yield facts.error("volume-source", message, (*path, "name"), hint)
@@ -79,78 +79,79 @@ def one_source(facts: Facts) -> Iterator[Diagnostic]:
 
 @reads("spec.volumes")
 def names(facts: Facts) -> Iterator[Diagnostic]:
-    """Volumes of a pod have names of their own, and some are taken."""
+    """Volume names are unique, and some are reserved."""
     seen: dict[str, int] = {}
     for index, volume in enumerate(facts.job.spec.volumes):
         path = ("spec", "volumes", index, "name")
         if volume.name == "dshm" or volume.name.startswith("paddlespec-"):
-            message = f"the volume name {volume.name} is paddlespec's own"
-            yield facts.error("volume-name", message, path, "choose another name")
+            message = f'volume name "{volume.name}" is reserved by paddlespec'
+            yield facts.error("volume-name", message, path, "use another name")
         elif volume.name in seen:
             first = facts.document.locate(("spec", "volumes", seen[volume.name], "name"))
-            message = f"another volume is called {volume.name}, at line {first.line}"
-            yield facts.error("volume-name", message, path, "choose another name")
+            message = f'volume name "{volume.name}" is already used at line {first.line}'
+            yield facts.error("volume-name", message, path, "use another name")
         seen.setdefault(volume.name, index)
 
 
 @reads("spec.volumes", "spec.mode")
 def mounts(facts: Facts) -> Iterator[Diagnostic]:
-    """Each volume is mounted at a place of its own."""
+    """Every volume has its own mount path."""
     seen: dict[str, Volume] = {}
     for index, volume in enumerate(facts.job.spec.volumes):
         path = ("spec", "volumes", index, "mountPath")
         where = clean(volume.mount_path)
-        legacy = facts.job.spec.mode == "legacy" and where in _IDENTITY
+        legacy = facts.job.spec.mode == "legacy" and where in _LEGACY_MOUNTS
         if where == "/":
             message = "a mount at / hides the whole image"
             yield facts.error("mount-path", message, path, "mount it at a folder such as /data")
-        elif legacy or any(holds(each, where) for each in _OWN_MOUNTS):
-            message = f"paddlespec itself mounts {where}"
-            hint = "`resources.sharedMemory` says its size" if where == "/dev/shm" else None
+        elif legacy or any(holds(folder, where) for folder in _RESERVED_MOUNTS):
+            message = f"mount path {where} is reserved by paddlespec"
+            is_shared_memory = where == "/dev/shm"
+            hint = "set its size with `resources.sharedMemory`" if is_shared_memory else None
             yield facts.error("mount-path", message, path, hint)
         elif where in seen:
-            message = f"{where} is the mount of volume {seen[where].name} already"
+            message = f"mount path {where} is already used by volume {seen[where].name}"
             yield facts.error("mount-path", message, path)
         seen.setdefault(where, volume)
 
 
 @reads("spec.volumes")
 def nested(facts: Facts) -> Iterator[Diagnostic]:
-    """A mount inside another one needs its folder there, and to come after it."""
+    """A mount inside another one needs an existing folder and a later place in the list."""
     volumes = facts.job.spec.volumes
     if len(volumes) < 2:
         return
-    places = {clean(each.mount_path): index for index, each in enumerate(volumes)}
-    for inner, index in places.items():
-        outer = next((each for each in _above(inner) if each in places), None)
+    positions = {clean(volume.mount_path): index for index, volume in enumerate(volumes)}
+    for inner, index in positions.items():
+        outer = next((parent for parent in _parents(inner) if parent in positions), None)
         if outer is None:
             continue
-        volume, path = volumes[places[outer]], ("spec", "volumes", index, "mountPath")
+        volume, path = volumes[positions[outer]], ("spec", "volumes", index, "mountPath")
         if not writable(volume):
-            message = f"{inner} is inside of volume {volume.name}, which is read-only"
-            hint = f"the folder must exist in {volume.name} before the job starts"
+            message = f"{inner} is inside volume {volume.name}, which is read-only"
+            hint = f"create the folder in {volume.name} before the job starts"
             yield facts.warning("nested-mount", message, path, hint)
-        elif index < places[outer]:
-            message = f"{inner} is inside of volume {volume.name}, which comes after it"
-            hint = f"write {volume.name} first: some container runtimes mount in this order"
+        elif index < positions[outer]:
+            message = f"{inner} is inside volume {volume.name}, which is listed after it"
+            hint = f"list {volume.name} first: some container runtimes mount in list order"
             yield facts.warning("nested-mount", message, path, hint)
 
 
-def _above(path: str) -> Iterator[str]:
-    """The folders that hold the clean *path*, innermost first, the root left out."""
+def _parents(path: str) -> Iterator[str]:
+    """Yield the folders above the clean *path*, innermost first, without the root."""
     while path := path.rpartition("/")[0]:
         yield path
 
 
 @reads("spec.volumes", "spec.workdir", "spec.package")
 def code_is_seen(facts: Facts) -> Iterator[Diagnostic]:
-    """The code travels into a volume at workdir; another one there would hide it."""
+    """The code is delivered to a volume at workdir, which another mount would hide."""
     spec, package = facts.job.spec, facts.job.spec.package
     if package is None or package.path.startswith("/"):
         return
-    workdir, code = clean(spec.workdir), clean(contract.code_folder(facts.job))
+    workdir, code = clean(spec.workdir), clean(runtime.code_folder(facts.job))
     if workdir == "/":
-        message = "the package would hide the whole image: workdir is /"
+        message = "the package would hide the whole image, because `workdir` is /"
         yield facts.error("hidden-code", message, ("spec", "workdir"), "use `workdir: /workspace`")
         return
     for index, volume in enumerate(spec.volumes):
@@ -158,43 +159,44 @@ def code_is_seen(facts: Facts) -> Iterator[Diagnostic]:
         path = ("spec", "volumes", index, "mountPath")
         if holds(workdir, where) and holds(where, code):
             message = f"volume {volume.name} hides the package, which is delivered to {code}"
-            hint = "mount it elsewhere, or choose another `workdir`"
+            hint = "mount it elsewhere, or use another `workdir`"
             yield facts.error("hidden-code", message, path, hint)
         elif where != "/" and holds(where, workdir):
             message = f"the package hides {workdir} on volume {volume.name}"
-            hint = "files written there are lost; choose a `workdir` on no mount"
+            hint = "use a `workdir` outside all mounts; files written here are lost"
             yield facts.warning("hidden-code", message, path, hint)
 
 
 @reads("spec.volumes", "spec.trainers.replicas", "spec.pservers.replicas")
 def shared_claims(facts: Facts) -> Iterator[Diagnostic]:
-    """All replicas mount every volume, which a claim must allow."""
+    """Every replica mounts every volume, and a claim must allow that."""
     spec = facts.job.spec
     for index, volume in enumerate(spec.volumes):
         claim = volume.claim
         if claim is None or isinstance(claim, str):
             continue
         path = ("spec", "volumes", index, "claim", "access")
-        replicas = contract.replicas(facts.job, "trainers") + contract.replicas(
-            facts.job, "pservers"
-        )
+        replicas = runtime.replicas(facts.job, "trainers") + runtime.replicas(facts.job, "pservers")
         if claim.access in ("ReadWriteOnce", "ReadWriteOncePod") and replicas > 1:
             where = "node" if claim.access == "ReadWriteOnce" else "replica"
-            message = f"{claim.access} lets one {where} mount {volume.name}, there are {replicas} replicas"
+            message = (
+                f"{claim.access} allows one {where} to mount volume {volume.name}, "
+                f"but the job has {replicas} replicas"
+            )
             hint = "use `access: ReadWriteMany`, or `emptyDir` for scratch space"
             yield facts.warning("claim-access", message, path, hint)
         elif claim.access == "ReadOnlyMany":
-            message = f"{volume.name} is new and ReadOnlyMany: it stays empty"
+            message = f"volume {volume.name} is new and ReadOnlyMany, so it stays empty"
             yield facts.warning("claim-access", message, path, "use `access: ReadWriteMany`")
 
 
 @reads("spec.volumes")
 def sub_paths(facts: Facts) -> Iterator[Diagnostic]:
-    """`subPath` stays inside of its volume."""
+    """`subPath` stays inside its volume."""
     for index, volume in enumerate(facts.job.spec.volumes):
         sub = volume.sub_path
         if sub is not None and (sub.startswith("/") or ".." in sub.split("/")):
-            message = f'subPath "{sub}" leaves the volume'
+            message = f'subPath "{sub}" points outside the volume'
             path = ("spec", "volumes", index, "subPath")
-            hint = "write a path relative to the volume's root, without .."
+            hint = "use a path relative to the root of the volume, without .."
             yield facts.error("sub-path", message, path, hint)

@@ -1,4 +1,4 @@
-"""How a file spells a value: what typing a scalar, or replacing its expressions, has lost."""
+"""Look up the original spelling of a value, which typing and interpolation lose."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from paddlespec.diagnostic import Path
-    from paddlespec.document import Document
+    from paddlespec.spec.document import Document
 
 
 def written(document: Document, path: Path) -> str | None:
-    """The text of the scalar at *path*, quotes included, where a file has it on one line."""
-    found, place = document.nearest(path)
-    if found != path or place.end is None or place.origin.is_option:
+    """Return the text of the scalar at *path*, with quotes; None unless it is on one line."""
+    nearest, place = document.nearest(path)
+    if nearest != path or place.end is None or place.origin.is_option:
         return None
     (line, column), (last, end) = place.start, place.end
     lines = _lines(place.origin.text)
@@ -21,7 +21,7 @@ def written(document: Document, path: Path) -> str | None:
 
 
 def has_unknown_keys(document: Document, path: Path, known: frozenset[str]) -> bool:
-    """Whether a misspelt key explains that something is missing at *path*."""
+    """Whether a misspelled key may explain why a field is missing at *path*."""
     value = document.at(path)
     return isinstance(value, dict) and not value.keys() <= known
 

@@ -1,1 +1,1 @@
-"""Logs of many replicas as one stream, wherever they run: nothing here knows files or clusters."""
+"""Merge the logs of many replicas into one stream, independently of where they run."""

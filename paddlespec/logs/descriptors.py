@@ -1,4 +1,4 @@
-"""Files and connections that a process may have open: some systems begin with 256."""
+"""Raise the limit on open files and connections, which is 256 on some systems."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ _OWN = 100
 
 
 def allow_files(count: int) -> None:
-    """Let this process have that many open besides its own."""
+    """Allow this process to open *count* more files and connections."""
     try:
         import resource
     except ImportError:  # Windows has no such limit
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = count + _OWN
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    needed = count + _OWN
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        allowed = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))

@@ -1,4 +1,4 @@
-"""Logs, from where they are read to where they are shown."""
+"""Write logs to a stream as they arrive."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _POLL_SECONDS = 0.1
 
 
 class Form(Protocol):
-    """How lines become bytes."""
+    """A format that turns lines into bytes."""
 
     def of(self, lines: Iterable[Line]) -> bytes:
-        """The bytes for *lines*."""
+        """Format *lines*."""
 
     def end(self) -> bytes:
-        """What comes after the last line."""
+        """Return what follows the last line."""
 
 
 def show(
@@ -37,27 +37,27 @@ def show(
     grep: re.Pattern[bytes] | None = None,
 ) -> None:
     """
-    Write *logs* to *out* as they come, those lines that match *grep*.
+    Write *logs* to *out* as they arrive; *grep* selects lines.
 
-    Raises `BrokenPipeError` when nobody reads *out* any more, also while nothing comes.
+    Raises `BrokenPipeError` when the reader of *out* has gone, even while there are no lines.
     """
     pause = Pause(out)
     try:
         for lines in merged(logs, follow=follow, wait=pause):
             if grep is not None:
-                lines = [each for each in lines if grep.search(each.text)]
+                lines = [line for line in lines if grep.search(line.text)]
             if lines:
                 out.write(form.of(lines))
                 out.flush()
         out.write(form.end())
         out.flush()
     finally:
-        for each in logs.readers():
-            each.close()
+        for reader in logs.readers():
+            reader.close()
 
 
 class Pause:
-    """Wait a little, unless the reader at the other end of a pipe has gone."""
+    """Wait briefly, unless the reader at the other end of a pipe has gone."""
 
     def __init__(self, out: BinaryIO) -> None:
         import select
@@ -67,7 +67,7 @@ class Pause:
             try:
                 descriptor = out.fileno()
             except (OSError, ValueError):
-                return  # no stream of the system: nobody can go
+                return  # not a file descriptor, so there is no reader that can go
             self._poll = select.poll()
             self._poll.register(descriptor, 0)
             self._gone = select.POLLERR | select.POLLHUP

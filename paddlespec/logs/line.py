@@ -1,8 +1,8 @@
 """
-A line of a log, and how lines come from bytes.
+Split the bytes of a log into lines.
 
-Every line begins with the time at which its first byte was written, as `kubectl logs --timestamps`
-has it: RFC 3339 in UTC with 9 digits of fraction, and one space. Such times sort as bytes do.
+Every line starts with the time when its first byte was written, in the format of `kubectl logs
+--timestamps`: RFC 3339 in UTC with 9 fractional digits, and one space. Such times sort as bytes.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from itertools import accumulate, islice, repeat
 from operator import le
 from typing import NamedTuple
 
-# A line that is longer comes in pieces, so that no output can fill the memory.
+# Longer lines are split into pieces to bound memory use.
 LONGEST = 4 * 1024 * 1024
 _TIME = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z")
 _TEXT = 31
 
 
 class Source(NamedTuple):
-    """The replica that wrote; *name* is its process or pod."""
+    """The replica that wrote a line; *name* is its process or pod."""
 
     role: str
     replica: int
@@ -27,16 +27,16 @@ class Source(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The replica as people call it."""
+        """The name of the replica in a prefix, such as `trainer-3`."""
         return f"{self.role.removesuffix('s')}-{self.replica}"
 
 
 class Line(NamedTuple):
     """
-    One line without its end, or a piece of one where `ended` is false.
+    One line without its line break, or a piece of a line if `ended` is false.
 
-    `order` is by what lines of several sources are sorted: the time, unless the clock was put back,
-    because lines of one source never change places.
+    `order` is the sort key across sources. It is the time, unless the clock was set back: lines of
+    one source never change their order.
     """
 
     order: bytes
@@ -47,12 +47,12 @@ class Line(NamedTuple):
 
 
 def time_of(row: bytes) -> bytes | None:
-    """The time with which a line of a file begins, if it does."""
+    """Return the time at the start of a line, if it has one."""
     return row[: _TEXT - 1] if _TIME.match(row) and row[_TEXT - 1 : _TEXT] == b" " else None
 
 
 class Splitter:
-    """The bytes of one source as lines; they may come cut anywhere."""
+    """Split the bytes of one source into lines; blocks may end anywhere."""
 
     def __init__(self, source: Source, longest: int = LONGEST) -> None:
         self._source, self._longest = source, longest
@@ -63,11 +63,11 @@ class Splitter:
 
     @property
     def is_partial(self) -> bool:
-        """Whether a line has begun and not ended."""
+        """Whether the last line is incomplete."""
         return self._size > 0 or self._continues
 
     def feed(self, block: bytes) -> list[Line]:
-        """The lines that *block* completes."""
+        """Return the lines that *block* completes."""
         end = block.rfind(b"\n")
         if end < 0:
             self._keep(block)
@@ -75,16 +75,16 @@ class Splitter:
         rows = b"".join((*self._parts, block[:end])).split(b"\n")
         self._parts, self._size = [], 0
         self._keep(block[end + 1 :])
-        found = []
+        lines = []
         if self._continues:
             self._continues = False
-            found.append(self._line(rows.pop(0)))
+            lines.append(self._line(rows.pop(0)))
         if rows:
-            found += self._lines(rows)
-        return found
+            lines += self._lines(rows)
+        return lines
 
     def piece(self) -> list[Line]:
-        """What stands there without an end, as far as it has a text; the rest continues it."""
+        """Return the incomplete line as a piece, if it has any text; later lines continue it."""
         row = b"".join(self._parts)
         if not self._continues:
             if len(row) <= _TEXT:
@@ -118,7 +118,7 @@ class Splitter:
         return list(map(Line._make, columns))
 
     def _foreign(self, row: bytes) -> Line:
-        """A line that may have no time, such as one whose file was damaged: it stays in place."""
+        """Return a line that may lack a time, as in a damaged file; it keeps its position."""
         time = time_of(row)
         if time is None:
             return self._line(row)

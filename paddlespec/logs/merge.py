@@ -1,8 +1,8 @@
 """
-Many sorted logs as one, in constant memory.
+Merge many sorted logs into one, in constant memory.
 
-What stands between two lines of different replicas is decided by their times; that a replica which
-says nothing now had said nothing earlier is known once it was read again.
+Lines of different replicas are ordered by time. That a silent replica has written nothing earlier
+is known only after it was read again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ORDER = itemgetter(0)
 
 
 class Batch(NamedTuple):
-    """Some lines of one source; *more*: there is more at once, and not only later."""
+    """Some lines of one source; *more* means that further lines are available immediately."""
 
     lines: list[Line]
     more: bool
@@ -28,10 +28,10 @@ class Batch(NamedTuple):
 
 class Reader(Protocol):
     """
-    The log of one replica from some place on: every line once, in order.
+    The log of one replica from some position on: every line once, in order.
 
-    A reader over a network reconnects by itself. It begins a little earlier than where it was, for
-    times are not unique, and leaves out lines that it gave already; what is lost it tells.
+    A reader over a network reconnects on its own. It resumes a little earlier, because times are not
+    unique, and drops lines that it has already returned; it reports lost lines.
     """
 
     @property
@@ -39,30 +39,30 @@ class Reader(Protocol):
         """The replica."""
 
     def read(self) -> Batch:
-        """The next lines, of bounded size; does not wait for any."""
+        """Return the next lines, of bounded size, without waiting."""
 
     def rest(self) -> list[Line]:
-        """What stands there without an end, once nothing more comes."""
+        """Return the incomplete last line, after the log has ended."""
 
     def close(self) -> None:
-        """Let go of files and connections."""
+        """Close files and connections."""
 
 
 class Logs(Protocol):
-    """The logs of one run, wherever it runs."""
+    """The logs of one run."""
 
     def readers(self) -> Sequence[Reader]:
-        """One for each replica in question; replicas that start later may join at the end."""
+        """Return a reader for each selected replica; replicas that start later are appended."""
 
     def is_over(self) -> bool:
-        """Whether nothing is written any more."""
+        """Report whether all logs have ended."""
 
 
 def merged(logs: Logs, *, follow: bool, wait: Callable[[], None]) -> Iterator[list[Line]]:
     """
-    The lines of *logs* by time, some at once; *wait* is called whenever there is nothing to do.
+    Yield the lines of *logs* in batches, sorted by time; call *wait* when there is nothing to do.
 
-    With *follow* until the run is over and all of it is read.
+    *follow* continues until the run has finished and everything is read.
     """
     merge = _Merge()
     while True:
@@ -71,18 +71,18 @@ def merged(logs: Logs, *, follow: bool, wait: Callable[[], None]) -> Iterator[li
         merge.read(readers)
         if lines := merge.release(settled=over):
             yield lines
-        # What ended a batch need not be the end of its log: only who was asked in vain is done.
+        # A batch may end before its log does: a reader is done only once it returns nothing.
         if lines or merge.more:
             continue
         if over:
             break
         wait()
-    if rest := sorted((line for each in readers for line in each.rest()), key=_ORDER):
+    if rest := sorted((line for reader in readers for line in reader.rest()), key=_ORDER):
         yield rest
 
 
 class _Merge:
-    """What was read and is not yet told: one batch of each source at most."""
+    """Lines that were read but not released: at most one batch of each source."""
 
     def __init__(self) -> None:
         self.pending: dict[Source, list[Line]] = {}
@@ -92,12 +92,12 @@ class _Merge:
         self._limit = b""
 
     def read(self, readers: Sequence[Reader]) -> None:
-        """Read where everything that was read is told."""
-        for each in readers:
-            source = each.source
+        """Read the sources whose lines have all been released."""
+        for reader in readers:
+            source = reader.source
             if source in self.pending:
                 continue
-            lines, more = each.read()
+            lines, more = reader.read()
             if lines:
                 self.pending[source] = lines
                 self._floors[source] = lines[-1].order
@@ -109,27 +109,27 @@ class _Merge:
 
     def release(self, *, settled: bool) -> list[Line]:
         """
-        The lines before which no other can come, sorted.
+        Return the lines before which no other line can appear, sorted.
 
-        A source may go on from its last line. One that had nothing to say may still have been
-        about to: unless all is *settled*, what is new waits until everybody was read again.
+        A source continues from its last line. A source without lines may be about to write some:
+        unless everything is *settled*, new lines wait until all sources were read again.
         """
         limit = self._limit
-        self._limit = max((each[-1].order for each in self.pending.values()), default=limit)
-        bounds = [each[-1].order for each in self.pending.values()]
-        bounds += [self._floors.get(each, b"") for each in self._lagging - self.pending.keys()]
+        self._limit = max((lines[-1].order for lines in self.pending.values()), default=limit)
+        bounds = [lines[-1].order for lines in self.pending.values()]
+        bounds += [self._floors.get(source, b"") for source in self._lagging - self.pending.keys()]
         if not settled:
             bounds.append(limit)
         if not self.pending:
             return []
         bound = min(bounds)
-        found: list[Line] = []
+        released: list[Line] = []
         for source, lines in list(self.pending.items()):
             cut = bisect_right(lines, bound, key=_ORDER)
             if cut == len(lines):
-                found += self.pending.pop(source)
+                released += self.pending.pop(source)
             elif cut:
-                found += lines[:cut]
+                released += lines[:cut]
                 self.pending[source] = lines[cut:]
-        found.sort(key=_ORDER)
-        return found
+        released.sort(key=_ORDER)
+        return released

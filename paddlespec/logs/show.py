@@ -1,4 +1,4 @@
-"""Lines as people and programs read them; bytes that go to a program stay as they were written."""
+"""Format log lines for people and programs; programs get the original bytes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
 _COLORS = (36, 33, 32, 35, 34, 96, 93, 92, 95, 94)
 _RESET = b"\x1b[0m"
-# Of what a program may send to a terminal only colours stay: anything else would move about among
-# the lines of the others.
+# Of all escape sequences only colors are kept: others would overwrite lines of other replicas.
 _CONTROL = re.compile(
     rb"\x1b\[[0-9;:]*m"
     rb"|(\x1b\[[0-?]*[ -/]*[@-~]|\x1b[]PX^_].*?(?:\x07|\x1b\\)|\x1b[ -/]*[0-~])"
@@ -25,7 +24,7 @@ _CONTROL = re.compile(
 
 
 class Style(NamedTuple):
-    """How lines look; *terminal*: a person sees them as they come."""
+    """How lines look; *terminal* is for lines shown live to a person."""
 
     prefix: bool = True
     timestamps: bool = False
@@ -34,20 +33,20 @@ class Style(NamedTuple):
 
 
 class Text:
-    """Lines as text, each with the replica that wrote it where the style says so."""
+    """Format lines as text, with the replica as a prefix if the style has one."""
 
     def __init__(self, sources: Sequence[Source], style: Style) -> None:
         self._style = style
         self._open: Source | None = None  # whose line has no end yet
-        self._width = max((len(each.label) for each in sources), default=0)
-        self._numbers = {each.label: number for number, each in enumerate(sources)}
+        self._width = max((len(source.label) for source in sources), default=0)
+        self._numbers = {source.label: number for number, source in enumerate(sources)}
         self._prefixes: dict[Source, bytes] = {}
 
     def of(self, lines: Iterable[Line]) -> bytes:
-        """The bytes for *lines*."""
+        """Format *lines*."""
         style = self._style
         screen = style.terminal and style.prefix
-        found: list[bytes] = []
+        parts: list[bytes] = []
         for line in lines:
             text = line.text
             if screen:
@@ -55,34 +54,34 @@ class Text:
             elif style.terminal:
                 text = text.decode(errors="replace").encode()
             if self._open is not None:
-                found.append(self._going_on(line, continued=not screen))
+                parts.append(self._going_on(line, continued=not screen))
             else:
-                found.append(self._prefix(line.source))
+                parts.append(self._prefix(line.source))
                 if style.timestamps:
-                    found.append(line.time + b" ")
-            found.append(text)
+                    parts.append(line.time + b" ")
+            parts.append(text)
             if line.ended:
-                found.append(b"\n")
+                parts.append(b"\n")
             else:
                 self._open = line.source
-        return b"".join(found)
+        return b"".join(parts)
 
     def end(self) -> bytes:
-        """What closes the output: on a terminal, the prompt begins on a line of its own."""
+        """End an incomplete line, so that the prompt of a terminal starts on its own line."""
         dangling = self._open is not None and (self._style.prefix or self._style.terminal)
         return b"\n" if dangling else b""
 
     def _going_on(self, line: Line, *, continued: bool) -> bytes:
-        """What stands before *line* while a line has no end: nothing, where it goes on with it."""
+        """Return the text before *line* after an incomplete one; empty if it continues that line."""
         same, self._open = self._open == line.source, None
         if same and continued:
             return b""
         time = line.time + b" " if self._style.timestamps else b""
-        # A piece that goes on with what somebody else interrupted begins a line of its own.
+        # A piece that continues a line interrupted by another replica starts a new line.
         return b"\n" + self._prefix(line.source) + time
 
     def _prefix(self, source: Source) -> bytes:
-        """What stands before the lines of *source*; a pod may come in place of one that failed."""
+        """Return the prefix for *source*; a new pod may replace a failed one."""
         if source not in self._prefixes:
             number = self._numbers.setdefault(source.label, len(self._numbers))
             self._prefixes[source] = _prefix(source, self._width, number, self._style)
@@ -90,11 +89,11 @@ class Text:
 
 
 class Json:
-    """Lines as one JSON object each."""
+    """Format each line as one JSON object."""
 
     def of(self, lines: Iterable[Line]) -> bytes:
-        """The bytes for *lines*."""
-        found = []
+        """Format *lines*."""
+        rows = []
         for line in lines:
             source = line.source
             data: shapes.Line = {
@@ -106,19 +105,19 @@ class Json:
             }
             if not line.ended:
                 data["partial"] = True
-            found.append(json.dumps(data, ensure_ascii=False))
-        return "".join(f"{each}\n" for each in found).encode()
+            rows.append(json.dumps(data, ensure_ascii=False))
+        return "".join(f"{row}\n" for row in rows).encode()
 
     def end(self) -> bytes:
-        """Nothing: every object is whole."""
+        """Return nothing, because every object is complete."""
         return b""
 
 
 def seen(text: bytes) -> bytes:
     """
-    What a person would see of *text* at the end, on one line.
+    Return what a terminal would finally show of *text*, on one line.
 
-    A progress bar that was drawn over and over is there once, as it was drawn last.
+    A progress bar that was redrawn appears once, in its last state.
     """
     text = text.decode(errors="replace").encode()
     if b"\r" in text:

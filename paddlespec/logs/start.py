@@ -1,4 +1,4 @@
-"""Where reading a log begins."""
+"""The position from which a log is read."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
 class Start(NamedTuple):
     """
-    Where to begin: the last *lines* that match, none older than *time*.
+    Start with the last *lines* that match, none older than *time*.
 
-    *matches* gets a line with its time, as it stands in a log.
+    *matches* receives a line including its time.
     """
 
     lines: int | None = None

@@ -1,15 +1,40 @@
 """
-The models: what a valid spec and project file look like.
+Pydantic models of the spec, the project file and the configuration.
 
-They are the source of the published schemas. Hot paths read specs through `paddlespec.record`,
+The published schemas are generated from them. Commands read specs through `paddlespec.spec.frozen`,
 which has the same attributes without the cost of importing pydantic.
 """
 
-from paddlespec.model.job import Job, Metadata, Mode, Spec
+from paddlespec.model.job import (
+    Job,
+    Metadata,
+    Mode,
+    Spec,
+)
 from paddlespec.model.project import Datacenter, Project, Storage
-from paddlespec.model.role import EnvSource, Pservers, Resources, Role, Toleration, Trainers
-from paddlespec.model.run import Legacy, Package, Patch, PatchTarget, Policy, Scheduling
-from paddlespec.model.volume import CephFs, EmptyDir, NewClaim, Nfs, Volume
+from paddlespec.model.role import (
+    EnvSource,
+    Pservers,
+    Resources,
+    Role,
+    Toleration,
+    Trainers,
+)
+from paddlespec.model.run import (
+    Legacy,
+    Package,
+    Patch,
+    PatchTarget,
+    Policy,
+    Scheduling,
+)
+from paddlespec.model.volume import (
+    CephFs,
+    EmptyDir,
+    NewClaim,
+    Nfs,
+    Volume,
+)
 
 __all__ = [
     "CephFs",

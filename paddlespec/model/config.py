@@ -1,4 +1,4 @@
-"""A person's own configuration: which clusters they reach how; it holds no credentials."""
+"""The configuration of one user: how to reach clusters. It contains no credentials."""
 
 from __future__ import annotations
 
@@ -10,43 +10,41 @@ from paddlespec.model.base import Label, Model, Text
 
 
 class Connection(Model):
-    """How one person reaches a datacenter."""
+    """How the user reaches one datacenter."""
 
     name: Label = Field(description="Name of the datacenter.", examples=["dc1"])
     context: Text | None = Field(
         None,
-        description="Context of the kubeconfig, which has the credentials.",
+        description="Kubeconfig context that provides the credentials.",
         examples=["alice@dc1"],
     )
     namespace: Label | None = Field(
-        None, description="Namespace for jobs whose spec names none.", examples=["alice"]
+        None, description="Namespace for jobs whose spec does not set one.", examples=["alice"]
     )
 
 
 class Defaults(Model):
-    """What all connections of a person share."""
+    """Settings shared by all connections."""
 
-    context: Text | None = Field(
-        None, description="Context of the kubeconfig.", examples=["minikube"]
-    )
+    context: Text | None = Field(None, description="Kubeconfig context.", examples=["minikube"])
     namespace: Label | None = Field(
-        None, description="Namespace for jobs whose spec names none.", examples=["alice"]
+        None, description="Namespace for jobs whose spec does not set one.", examples=["alice"]
     )
 
 
 class Config(Model):
-    """A person's own configuration; it chooses connections and never changes what is rendered."""
+    """The configuration of one user. It selects connections and never affects rendering."""
 
     api_version: Literal["paddlespec.io/v1"] = Field(
-        description="Version of the file.", examples=["paddlespec.io/v1"]
+        description="Version of the file format.", examples=["paddlespec.io/v1"]
     )
     kind: Literal["Config"] = Field(description="Kind of the document.", examples=["Config"])
     datacenter: Label | None = Field(
-        None, description="The current datacenter, as `config use` sets it.", examples=["dc1"]
+        None, description="Current datacenter, set by `config use`.", examples=["dc1"]
     )
     defaults: Defaults = Field(
         Defaults(context=None, namespace=None),
-        description="What holds for connections that do not say it themselves.",
+        description="Settings for connections that do not set them.",
         examples=[{"namespace": "alice"}],
     )
     connections: list[Connection] = Field(

@@ -1,4 +1,4 @@
-"""The spec: one training job."""
+"""The PaddleJob spec: one training job."""
 
 from __future__ import annotations
 
@@ -20,69 +20,88 @@ from paddlespec.model.base import (
     Text,
     described,
 )
-from paddlespec.model.role import Command, Env, Pservers, Trainers
-from paddlespec.model.run import Legacy, Package, Patch, Policy, Scheduling
+from paddlespec.model.role import (
+    Command,
+    Env,
+    Pservers,
+    Trainers,
+)
+from paddlespec.model.run import (
+    Legacy,
+    Package,
+    Patch,
+    Policy,
+    Scheduling,
+)
 from paddlespec.model.volume import Volume
 
 Mode = Literal["collective", "ps", "legacy", "parallel"]
 
 
 class Metadata(Model):
-    """What the job is called and where it belongs."""
+    """Name, namespace, labels and annotations of the job."""
 
     name: JobName = Field(
-        description="Name of the job and of its objects.", examples=["fit-a-line"]
+        description="Name of the job and prefix of its objects.", examples=["fit-a-line"]
     )
     namespace: Label | None = Field(
-        None, description="Namespace; the connection's own when absent.", examples=["ads"]
+        None,
+        description="Namespace of the job. Defaults to the namespace of the connection.",
+        examples=["ads"],
     )
-    labels: Labels = Field({}, description="Labels of every object.", examples=[{"team": "ads"}])
+    labels: Labels = Field(
+        {}, description="Labels added to every object.", examples=[{"team": "ads"}]
+    )
     annotations: Annotations = Field(
-        {}, description="Annotations of every object.", examples=[{"example.com/owner": "ads"}]
+        {},
+        description="Annotations added to every object.",
+        examples=[{"example.com/owner": "ads"}],
     )
 
 
 class Spec(Model):
-    """What runs."""
+    """What the job runs, and how."""
 
     mode: Mode = Field(
-        description="How the replicas work together. collective: all-reduce through "
+        description="How the replicas work together. collective: all-reduce with "
         "paddle.distributed.launch; ps: trainers and parameter servers; legacy: Paddle v1 and v2 "
         "(PADDLE_INIT_*); parallel: independent replicas.",
         examples=["collective"],
         json_schema_extra=described(
-            collective="All-reduce between equal trainers, through paddle.distributed.launch.",
+            collective="All-reduce between equal trainers with paddle.distributed.launch.",
             ps="Trainers and parameter servers (fleet).",
-            legacy="Paddle v1 and v2, configured by PADDLE_INIT_*.",
-            parallel="Independent replicas: sharding jobs, tools.",
+            legacy="Paddle v1 and v2, configured by PADDLE_INIT_* variables.",
+            parallel="Independent replicas, for example to shard data.",
         ),
     )
     image: Text = Field(description="Container image.", examples=["paddlepaddle/paddle:2.6.2"])
     image_pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = Field(
-        None, description="When the node pulls the image.", examples=["IfNotPresent"]
+        None, description="When nodes pull the image.", examples=["IfNotPresent"]
     )
     registry: ObjectName | None = Field(
-        None, description="Name of the pull secret for the image.", examples=["team-registry"]
+        None,
+        description="Name of the image pull secret.",
+        examples=["team-registry"],
     )
     package: Package | None = Field(
         None,
-        description="The user's code; when absent it is in the image.",
+        description="Code to deliver to the replicas. If unset, the image contains the code.",
         examples=[{"path": "."}],
     )
     setup: list[Text] = Field(
         [],
-        description="Shell commands before the main one, in its container.",
+        description="Shell commands to run before `command`, in the same container.",
         examples=[["pip install -e ."]],
     )
     teardown: list[Text] = Field(
         [],
-        description="Shell commands after the main one, also when it fails.",
+        description="Shell commands to run after `command`, even if it fails.",
         examples=[["cp -r log /output"]],
     )
     command: Command | None = Field(
         None,
-        description="What every replica runs: a string goes to the shell, a list is executed as "
-        "it is. Never rewritten.",
+        description="Command of every replica. A string is run by a shell; a list is executed "
+        "directly. Never rewritten.",
         examples=["python train.py", ["python", "train.py"]],
     )
     workdir: AbsolutePath = Field(
@@ -90,27 +109,27 @@ class Spec(Model):
     )
     parameters: dict[ParameterName, Scalar | None] = Field(
         {},
-        description="Values for `${{ parameters.NAME }}`; null must be supplied by a layer.",
+        description="Values for `${{ parameters.NAME }}`. A null value must be set by a layer.",
         examples=[{"passes": 10}],
     )
     env: Env = Field(
         {},
-        description="Variables of every replica.",
+        description="Environment variables of every replica.",
         examples=[{"LOG_LEVEL": "info", "TOKEN": {"secret": "team-token", "key": "token"}}],
     )
     allow_managed_env: list[EnvName] = Field(
         [],
-        description="Managed variables that this spec may set all the same.",
+        description="Variables managed by paddlespec that this spec may override.",
         examples=[["PADDLE_LOG_LEVEL"]],
     )
     trainers: Trainers = Field(
         Trainers(),
-        description="The replicas that train; every mode has them.",
+        description="Replicas that train. Every mode has trainers.",
         examples=[{"replicas": 4}],
     )
     pservers: Pservers | None = Field(
         None,
-        description="The replicas that hold the parameters; modes ps and legacy.",
+        description="Replicas that hold the parameters, in modes ps and legacy.",
         examples=[{"replicas": 2}],
     )
     legacy: Legacy | None = Field(
@@ -118,33 +137,33 @@ class Spec(Model):
     )
     volumes: list[Volume] = Field(
         [],
-        description="Mounts of every replica.",
+        description="Volumes mounted in every replica.",
         examples=[[{"name": "home", "mountPath": "/home/alice", "claim": "alice-home"}]],
     )
     workspace: AbsolutePath | None = Field(
         None,
-        description="Folder on a mount; gives jobs/NAME/source and jobs/NAME/output below it.",
+        description="Folder on a volume. Contains jobs/NAME/source and jobs/NAME/output.",
         examples=["/pfs/dc1/home/alice"],
     )
     input: AbsolutePath | None = Field(
         None,
-        description="Folder with the training data, on a mount; PADDLESPEC_INPUT.",
+        description="Folder of the training data, on a volume. Available as PADDLESPEC_INPUT.",
         examples=["/pfs/dc1/public/data"],
     )
     output: AbsolutePath | None = Field(
         None,
-        description="Folder for results, on a mount; PADDLESPEC_OUTPUT. jobs/NAME/output of the "
-        "workspace when absent.",
+        description="Folder for results, on a volume. Available as PADDLESPEC_OUTPUT. Defaults to "
+        "jobs/NAME/output in the workspace.",
         examples=["/pfs/dc1/home/alice/output"],
     )
     output_policy: Literal["refuse", "reuse", "clear"] = Field(
         "refuse",
-        description="What a run does when the output folder is not empty.",
+        description="What a run does if the output folder is not empty.",
         examples=["refuse"],
         json_schema_extra=described(
             refuse="The run fails before it starts.",
-            reuse="The run writes beside what is there, to go on from a checkpoint.",
-            clear="The run removes what is there.",
+            reuse="The run keeps existing files, for example to resume from a checkpoint.",
+            clear="The run deletes existing files.",
         ),
     )
     scheduling: Scheduling = Field(
@@ -155,7 +174,7 @@ class Spec(Model):
     )
     target: Text = Field(
         "kubernetes",
-        description="How the job becomes objects; --target wins.",
+        description="Platform to render for. Overridden by --target.",
         examples=["kubernetes"],
     )
     patches: list[Patch] = Field(
@@ -169,7 +188,7 @@ class Job(Model):
     """One training job: the effective document after all layers."""
 
     api_version: Literal["paddlespec.io/v1"] = Field(
-        description="Version of the spec.", examples=["paddlespec.io/v1"]
+        description="Version of the spec format.", examples=["paddlespec.io/v1"]
     )
     kind: Literal["PaddleJob"] = Field(description="Kind of the document.", examples=["PaddleJob"])
     metadata: Metadata = Field(description="Name and labels.", examples=[{"name": "fit-a-line"}])

@@ -1,4 +1,4 @@
-"""The project file: what all jobs of a repository share."""
+"""The project file: settings shared by all jobs of a repository."""
 
 from __future__ import annotations
 
@@ -6,70 +6,78 @@ from typing import Literal
 
 from pydantic import Field
 
-from paddlespec.model.base import Label, Model, Object, ObjectName, QualifiedName, Text
+from paddlespec.model.base import (
+    Label,
+    Model,
+    Object,
+    ObjectName,
+    QualifiedName,
+    Text,
+)
 
 
 class Storage(Model):
-    """A named place for data in a datacenter."""
+    """A named storage location in a datacenter."""
 
     claim: ObjectName | None = Field(
         None, description="Name of a PersistentVolumeClaim.", examples=["alice-home"]
     )
     url: Text | None = Field(None, description="URL of an object store.", examples=["s3://ads"])
-    read_only: bool = Field(False, description="Nothing is written to it.", examples=[True])
+    read_only: bool = Field(False, description="Mount without write access.", examples=[True])
     local: Text | None = Field(
         None,
-        description="Folder of one's own machine that stands in for it on the target local; "
-        "relative to the project file.",
+        description="Local folder to use instead on target local, relative to the project file.",
         examples=["./data"],
     )
 
 
 class Datacenter(Model):
-    """A named place to run."""
+    """A named place to run jobs."""
 
-    name: Label = Field(description="Name, as `--datacenter` takes it.", examples=["dc1"])
-    context: Text | None = Field(
-        None, description="Context of the kubeconfig.", examples=["k8s-dc1"]
-    )
+    name: Label = Field(description="Name for `--datacenter`.", examples=["dc1"])
+    context: Text | None = Field(None, description="Kubeconfig context.", examples=["k8s-dc1"])
     namespace: Label | None = Field(None, description="Namespace of the jobs.", examples=["ads"])
     storages: dict[Label, Storage] = Field(
-        {}, description="Named places for data.", examples=[{"home": {"claim": "alice-home"}}]
+        {}, description="Storage by name.", examples=[{"home": {"claim": "alice-home"}}]
     )
     queues: dict[Label, Label] = Field(
-        {}, description="Named queues.", examples=[{"default": "ads"}]
+        {}, description="Queues by name.", examples=[{"default": "ads"}]
     )
     storage_classes: list[ObjectName] = Field(
-        [], description="Storage classes for new claims.", examples=[["fast"]]
+        [], description="Storage classes available for new claims.", examples=[["fast"]]
     )
     accelerators: list[QualifiedName] = Field(
-        [], description="Resources by which nodes offer devices.", examples=[["nvidia.com/gpu"]]
+        [],
+        description="Names of the accelerator resources of the nodes.",
+        examples=[["nvidia.com/gpu"]],
     )
     spec: Object = Field(
         {},
-        description="Layer of values for jobs that run here; the shape of a spec.",
+        description="Spec fields for jobs that run in this datacenter.",
         examples=[{"scheduling": {"queue": "ads"}}],
     )
 
 
 class Project(Model):
-    """What all jobs of a repository share; found from the spec's folder upward."""
+    """Settings shared by all jobs of a repository, found in the spec's folder or above."""
 
     api_version: Literal["paddlespec.io/v1"] = Field(
-        description="Version of the file.", examples=["paddlespec.io/v1"]
+        description="Version of the file format.", examples=["paddlespec.io/v1"]
     )
     kind: Literal["Project"] = Field(description="Kind of the document.", examples=["Project"])
     project: Label = Field(
-        description="Name that groups the jobs in the cluster.", examples=["ads-ranking"]
+        description="Name that groups the jobs in a cluster.", examples=["ads-ranking"]
     )
     datacenter: Label | None = Field(
-        None, description="The datacenter used unless --datacenter names one.", examples=["dc1"]
+        None,
+        description="Default datacenter. Overridden by --datacenter.",
+        examples=["dc1"],
     )
     defaults: Object = Field(
         {},
-        description="Lowest layer of every job; the shape of a spec.",
+        description="Spec fields for every job. The lowest layer.",
         examples=[{"imagePullPolicy": "Always"}],
     )
     datacenters: list[Datacenter] = Field(
-        [], description="Places to run.", examples=[[{"name": "dc1", "context": "k8s-dc1"}]]
+        [], description="Places to run jobs.", examples=[[{"name": "dc1", "context": "k8s-dc1"}]]
     )

@@ -1,8 +1,8 @@
-"""Roles: sets of equal replicas, and what each replica asks for."""
+"""Roles: sets of equal replicas and their resource requests."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Union
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -25,71 +25,69 @@ from paddlespec.model.base import (
 
 class EnvSource(Model):
     """
-    A variable's value that is not written in the open.
+    The source of a variable's value.
 
-    Either `secret` and `key` (a reference), or `configMap` and `key`, or `value` with `sensitive`.
+    One of `secret` with `key`, `configMap` with `key`, or `value` with `sensitive`.
     """
 
     secret: ObjectName | None = Field(
-        None, description="Name of the Secret that holds the value.", examples=["team-token"]
+        None, description="Name of the Secret with the value.", examples=["team-token"]
     )
     config_map: ObjectName | None = Field(
-        None, description="Name of the ConfigMap that holds the value.", examples=["team-settings"]
+        None, description="Name of the ConfigMap with the value.", examples=["team-settings"]
     )
     key: Text | None = Field(
-        None, description="Key inside the Secret or ConfigMap.", examples=["token"]
+        None, description="Key in the Secret or ConfigMap.", examples=["token"]
     )
-    value: Scalar | None = Field(None, description="The value itself.", examples=["abc"])
+    value: Scalar | None = Field(None, description="Literal value.", examples=["abc"])
     sensitive: bool = Field(
-        False, description="Mask the value in every output of this tool.", examples=[True]
+        False, description="Mask the value in all output of paddlespec.", examples=[True]
     )
 
 
-EnvValue = Union[Scalar, EnvSource]
+EnvValue = Scalar | EnvSource
 Env = dict[EnvName, EnvValue]
-Command = Union[Text, Annotated[list[str], Field(min_length=1)]]
+Command = Text | Annotated[list[str], Field(min_length=1)]
 
 
 class Resources(Model):
-    """What one replica asks of its node; limits equal requests."""
+    """Resources of one replica. Limits equal requests."""
 
-    cpu: Quantity = Field(1, description="CPU cores of each replica.", examples=[2, "500m"])
-    memory: Quantity = Field(
-        "1Gi", description="Memory of each replica.", examples=["4Gi", "512Mi"]
-    )
+    cpu: Quantity = Field(1, description="CPU cores per replica.", examples=[2, "500m"])
+    memory: Quantity = Field("1Gi", description="Memory per replica.", examples=["4Gi", "512Mi"])
     gpu: Annotated[int, Field(ge=0, le=1024), WHOLE] = Field(
-        0, description="Accelerators of each replica.", examples=[1, 8]
+        0, description="Accelerators per replica.", examples=[1, 8]
     )
     accelerator: QualifiedName = Field(
         "nvidia.com/gpu",
-        description="Resource name that `gpu` counts, as the cluster's device plugin calls it.",
+        description="Name of the resource that `gpu` requests, as registered by the device plugin.",
         examples=["nvidia.com/gpu", "huawei.com/Ascend910"],
     )
     shared_memory: Quantity | None = Field(
         None,
-        description="Size of the memory-backed `/dev/shm`; part of `memory`. "
-        "Half of the memory when absent.",
+        description="Size of `/dev/shm`, which counts towards `memory`. "
+        "Defaults to half of the memory.",
         examples=["1Gi"],
     )
 
 
 class Toleration(Model):
-    """A taint that the replicas put up with, as Kubernetes defines it."""
+    """A Kubernetes toleration: a taint that the replicas tolerate."""
 
     key: QualifiedName | None = Field(
-        None, description="Taint key; absent matches every key.", examples=["nvidia.com/gpu"]
+        None, description="Taint key. If unset, matches every key.", examples=["nvidia.com/gpu"]
     )
     operator: Literal["Exists", "Equal"] = Field(
-        "Equal", description="How key and value are compared.", examples=["Exists"]
+        "Equal", description="How to compare key and value.", examples=["Exists"]
     )
     value: LabelValue | None = Field(
         None, description="Taint value for `Equal`.", examples=["training"]
     )
     effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] | None = Field(
-        None, description="Taint effect; absent matches every effect.", examples=["NoSchedule"]
+        None, description="Taint effect. If unset, matches every effect.", examples=["NoSchedule"]
     )
     toleration_seconds: Annotated[int, Field(ge=0, le=2**31), WHOLE] | None = Field(
-        None, description="Seconds that a `NoExecute` taint is put up with.", examples=[300]
+        None, description="Seconds to tolerate a `NoExecute` taint.", examples=[300]
     )
 
 
@@ -97,61 +95,63 @@ class Role(Model):
     """A set of equal replicas."""
 
     replicas: Annotated[int, Field(ge=1, le=10_000), WHOLE] = Field(
-        1, description="How many replicas run.", examples=[4]
+        1, description="Number of replicas.", examples=[4]
     )
     resources: Resources = Field(
-        Resources(), description="What each replica asks of its node.", examples=[{"cpu": 2}]
+        Resources(), description="Resources per replica.", examples=[{"cpu": 2}]
     )
     ports: dict[PortName, Port] = Field(
-        {}, description="Named ports that the replicas listen on.", examples=[{"tensorboard": 6006}]
+        {}, description="Ports of the replicas by name.", examples=[{"tensorboard": 6006}]
     )
     env: Env = Field(
-        {}, description="Variables of this role; they win over `spec.env`.", examples=[{"A": "1"}]
+        {},
+        description="Environment variables of this role. Override `spec.env`.",
+        examples=[{"A": "1"}],
     )
     image: Text | None = Field(
-        None, description="Image of this role instead of `spec.image`.", examples=["team/ps:1.2"]
+        None, description="Image of this role. Overrides `spec.image`.", examples=["team/ps:1.2"]
     )
     command: Command | None = Field(
         None,
-        description="Command of this role instead of `spec.command`.",
+        description="Command of this role. Overrides `spec.command`.",
         examples=["python serve.py"],
     )
     node_selector: dict[QualifiedName, LabelValue] = Field(
-        {}, description="Labels that a node must have.", examples=[{"gpu": "a100"}]
+        {}, description="Required labels of the nodes.", examples=[{"gpu": "a100"}]
     )
     tolerations: list[Toleration] = Field(
         [],
-        description="Taints that the replicas put up with.",
+        description="Taints that the replicas tolerate.",
         examples=[[{"key": "gpu", "operator": "Exists"}]],
     )
     affinity: Object | None = Field(
         None,
-        description="Kubernetes affinity, passed on as it is.",
+        description="Kubernetes affinity, passed through unchanged.",
         examples=[{"podAntiAffinity": {}}],
     )
 
 
 class Trainers(Role):
-    """The replicas that train."""
+    """Replicas that train."""
 
     processes_per_replica: Annotated[int, Field(ge=1, le=1024), WHOLE] = Field(
         1,
-        description="Training processes of each replica in mode collective "
+        description="Training processes per replica in mode collective "
         "(`--nproc_per_node` of Paddle's launcher).",
         examples=[8],
     )
 
 
 class Pservers(Role):
-    """The replicas that hold the parameters, in modes ps and legacy."""
+    """Replicas that hold the parameters, in modes ps and legacy."""
 
     workload: Literal["Job", "StatefulSet"] = Field(
         "Job",
-        description="Kubernetes object that runs them. A lost pserver fails the run with `Job`; "
-        "`StatefulSet` restarts it empty and is only for programs that reload their own state.",
+        description="Kubernetes workload of the pservers. With `Job`, a lost pserver fails the "
+        "run. `StatefulSet` restarts it empty; use it only for programs that reload their state.",
         examples=["Job"],
         json_schema_extra=described(
             Job="A lost pserver fails the run.",
-            StatefulSet="A lost pserver is restarted empty.",
+            StatefulSet="A lost pserver restarts empty.",
         ),
     )

@@ -1,51 +1,60 @@
-"""How a job is packed, scheduled and kept."""
+"""How a job is packaged, scheduled, retained and patched."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Union
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from paddlespec.model.base import WHOLE, Duration, Label, Model, Object, ObjectName, Text, described
+from paddlespec.model.base import (
+    WHOLE,
+    Duration,
+    Label,
+    Model,
+    Object,
+    ObjectName,
+    Text,
+    described,
+)
 
 
 class Package(Model):
-    """The user's code, and how it gets into the replicas."""
+    """The user's code and its delivery to the replicas."""
 
     path: Text = Field(
         ".",
-        description="Folder relative to the spec; an absolute path on a declared mount is already "
-        "there and nothing travels.",
+        description="Folder of the code, relative to the spec. An absolute path names code on a "
+        "volume, which is not delivered.",
         examples=[".", "/pfs/dc1/home/alice/code"],
     )
     into: Text = Field(
-        ".", description="Folder below `workdir` that receives the code.", examples=["demo"]
+        ".", description="Folder in `workdir` that receives the code.", examples=["demo"]
     )
     exclude: list[Text] = Field(
         [],
-        description="Patterns of files that stay behind, as in .gitignore; besides .gitignore and "
-        ".paddleignore. .git never travels.",
+        description="Patterns of files to leave out, in .gitignore syntax. Adds to .gitignore and "
+        ".paddleignore; .git is always left out.",
         examples=[["data/**"]],
     )
     requirements: Text | None = Field(
         None,
-        description="Requirements file inside the package; requirements.txt is found by itself.",
+        description="Requirements file in the package. Defaults to requirements.txt, if present.",
         examples=["requirements.txt"],
     )
     pip: list[Text] = Field(
-        [], description="Further packages to install.", examples=[["visualdl==2.5.3"]]
+        [], description="Additional packages to install.", examples=[["visualdl==2.5.3"]]
     )
     python: Text = Field(
-        "python", description="Interpreter inside the image.", examples=["python3.10"]
+        "python", description="Python interpreter in the image.", examples=["python3.10"]
     )
     delivery: Literal["auto", "configmap", "volume", "image", "git"] = Field(
         "auto",
-        description="How the code travels. auto: already there when `path` is absolute, else "
-        "configmap for small packages.",
+        description="How to deliver the code. auto: not at all if `path` is absolute, otherwise "
+        "configmap.",
         examples=["auto"],
         json_schema_extra=described(
-            auto="Already there when path is absolute, else configmap.",
-            configmap="In ConfigMaps, unpacked before the command; up to 1 MiB.",
+            auto="Not delivered if path is absolute, otherwise configmap.",
+            configmap="In ConfigMaps, unpacked before the command; limited to 1 MiB.",
             volume="Copied to a volume.",
             image="Built into an image.",
             git="Cloned from the repository.",
@@ -57,81 +66,84 @@ class Legacy(Model):
     """Settings of mode legacy: Paddle v1 and v2."""
 
     topology: Text | None = Field(
-        None, description="Config file of a v1 job, run by `paddle train`.", examples=["conf.py"]
+        None, description="Config file of a v1 job for `paddle train`.", examples=["conf.py"]
     )
     train_list: Text | None = Field(
         None, description="File that lists the training data of a v1 job.", examples=["train.list"]
     )
     ports: Annotated[int, Field(ge=1, le=64), WHOLE] = Field(
-        1, description="Ports of each pserver for dense parameters.", examples=[1]
+        1, description="Ports per pserver for dense parameters.", examples=[1]
     )
     sparse_ports: Annotated[int, Field(ge=0, le=64), WHOLE] = Field(
-        1, description="Ports of each pserver for sparse parameters.", examples=[1]
+        1, description="Ports per pserver for sparse parameters.", examples=[1]
     )
 
 
 class Scheduling(Model):
-    """Which queue and scheduler the job goes through."""
+    """The queue and scheduler of the job."""
 
-    queue: Label | None = Field(None, description="Queue of the scheduler.", examples=["ads"])
+    queue: Label | None = Field(None, description="Name of the queue.", examples=["ads"])
     priority: ObjectName | None = Field(
         None, description="Name of a PriorityClass.", examples=["normal"]
     )
-    gang: bool = Field(False, description="Start all replicas together or none.", examples=[True])
+    gang: bool = Field(False, description="Start all replicas together, or none.", examples=[True])
     scheduler: Literal["default", "kueue", "volcano"] = Field(
         "default",
-        description="Who admits the job.",
+        description="Scheduler that admits the job.",
         examples=["kueue"],
         json_schema_extra=described(
-            default="The cluster's own scheduler.",
-            kueue="Kueue, by its queue label; it starts the job when there is quota.",
+            default="Default scheduler of the cluster.",
+            kueue="Kueue, which starts the job when its queue has quota.",
             volcano="Volcano, with a PodGroup.",
         ),
     )
 
 
 class Policy(Model):
-    """What happens when the job takes long, fails, ends or changes."""
+    """What happens if the job takes too long, fails, finishes or changes."""
 
     timeout: Duration | None = Field(
-        None, description="The job fails when it runs longer.", examples=["12h"]
+        None, description="Maximum run time. A job that exceeds it fails.", examples=["12h"]
     )
     retries: Annotated[int, Field(ge=0, le=100), WHOLE] = Field(
-        0, description="How often the whole job is restarted after a failure.", examples=[2]
+        0, description="Maximum restarts of the whole job after a failure.", examples=[2]
     )
     keep_finished: Duration | None = Field(
         None,
-        description="How long the finished job stays in the cluster. 7d when absent; 1h in modes "
-        "with pservers on plain Kubernetes, which run until then when no client waits.",
+        description="How long to keep the finished job in the cluster. Defaults to 7d; with "
+        "pservers on plain Kubernetes to 1h, because idle pservers run until then unless a client "
+        "waits for the job.",
         examples=["7d"],
     )
     when_changed: Literal["refuse", "replace-finished", "replace-running"] = Field(
         "replace-finished",
-        description="What apply does with a job whose spec changed.",
+        description="What `apply` does if the spec changed and the job must be replaced.",
         examples=["replace-finished"],
         json_schema_extra=described(
             **{
-                "refuse": "Nothing happens until the job is deleted.",
-                "replace-finished": "A finished job is replaced, a running one is left alone.",
-                "replace-running": "A running job is stopped and replaced.",
+                "refuse": "Never replace the job; delete it first.",
+                "replace-finished": "Replace a finished job, but not a running one.",
+                "replace-running": "Stop and replace a running job.",
             }
         ),
     )
 
 
 class PatchCondition(Model):
-    """When a patch applies."""
+    """The condition for applying a patch."""
 
-    target: Text | None = Field(None, description="Only for this target.", examples=["kubernetes"])
+    target: Text | None = Field(
+        None, description="Apply only for this target.", examples=["kubernetes"]
+    )
 
 
 class PatchTarget(Model):
-    """Which rendered objects a patch applies to; every field given must match."""
+    """Selects the rendered objects to patch. All fields that are set must match."""
 
     kind: Text | None = Field(None, description="Kind of the object.", examples=["Job"])
     name: Text | None = Field(None, description="Name of the object.", examples=["fit-a-line"])
     role: Literal["trainers", "pservers"] | None = Field(
-        None, description="Role that the object runs.", examples=["trainers"]
+        None, description="Role of the object.", examples=["trainers"]
     )
 
 
@@ -139,31 +151,31 @@ class Operation(Model):
     """One operation of a JSON patch (RFC 6902)."""
 
     op: Literal["add", "remove", "replace", "move", "copy", "test"] = Field(
-        description="What to do.", examples=["replace"]
+        description="Operation to perform.", examples=["replace"]
     )
-    path: str = Field(description="JSON pointer of the place.", examples=["/spec/backoffLimit"])
+    path: str = Field(description="JSON pointer to the value.", examples=["/spec/backoffLimit"])
     value: Any = Field(None, description="Value to add, replace or test.", examples=[3])
     from_: str | None = Field(
         None,
         alias="from",
-        description="JSON pointer of the source of a move or copy.",
+        description="JSON pointer to the source of a move or copy.",
         examples=["/a"],
     )
 
 
 class Patch(Model):
-    """A change to rendered objects: the escape hatch."""
+    """A change to rendered objects, for fields the spec does not cover."""
 
     when: PatchCondition = Field(
         PatchCondition(),
-        description="When it applies; always when absent.",
+        description="Condition for applying the patch. If unset, it always applies.",
         examples=[{"target": "kubernetes"}],
     )
     target: PatchTarget = Field(
-        description="Which objects it applies to.", examples=[{"kind": "Job", "role": "trainers"}]
+        description="Objects to patch.", examples=[{"kind": "Job", "role": "trainers"}]
     )
-    patch: Union[Object, Annotated[list[Operation], Field(min_length=1)]] = Field(
-        description="A mapping merges (strategic merge; JSON merge for custom resources), a list "
-        "is a JSON patch.",
+    patch: Object | Annotated[list[Operation], Field(min_length=1)] = Field(
+        description="A mapping is a strategic merge patch (a JSON merge patch for custom "
+        "resources); a list is a JSON patch.",
         examples=[{"spec": {"template": {"spec": {"priorityClassName": "high"}}}}],
     )

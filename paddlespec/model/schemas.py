@@ -1,11 +1,10 @@
 """
-The JSON schemas (Draft 2020-12), made from the models.
+Generate the JSON schemas (Draft 2020-12) from the models.
 
-Four are published: the *source* schema for editors and single files, in which any layer may be
-silent and any scalar an expression; the *effective* schema, the gate after merging and
-interpolation, which accepts exactly what the model accepts; and the project file's. The fourth is
-that of a person's own configuration.
-`python -m paddlespec.model.schemas` writes them.
+Four schemas are published. The *source* schema is for editors and single files: no field is
+required, and any scalar may be an expression. The *effective* schema validates documents after
+merging and interpolation and accepts exactly what the models accept. The other two describe the
+project file and the user configuration. `python -m paddlespec.model.schemas` writes all of them.
 """
 
 from __future__ import annotations
@@ -13,11 +12,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from paddlespec.gate import EXPRESSION
+from paddlespec.bundled import bundled
 from paddlespec.model.config import Config
 from paddlespec.model.job import Job
 from paddlespec.model.project import Project
-from paddlespec.resources import bundled
+from paddlespec.spec.gate import EXPRESSION
 
 Schema = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -26,7 +25,7 @@ _SCALARS = ("string", "integer", "number", "boolean")
 
 
 def all_schemas() -> dict[str, Schema]:
-    """Every published schema by its file name."""
+    """Return the published schemas by file name."""
     effective = effective_schema()
     source = source_schema(effective)
     return {
@@ -38,28 +37,28 @@ def all_schemas() -> dict[str, Schema]:
 
 
 def effective_schema() -> Schema:
-    """What a document must be once all layers are merged; profiles are no part of it."""
+    """Return the schema of a document with all layers merged, without profiles."""
     schema = tidy(Job.model_json_schema(by_alias=True))
     return head("paddlejob.effective.v1.json", "PaddleJob (effective)", schema)
 
 
 def source_schema(effective: Schema) -> Schema:
-    """What one file may say: nothing required that a layer may supply, expressions, tombstones."""
-    definitions = {name: _open(each) for name, each in effective["$defs"].items()}
+    """Return the schema of one file: optional fields, expressions, and null to unset a field."""
+    definitions = {name: _open(node) for name, node in effective["$defs"].items()}
     properties = {
-        name: each if name == "apiVersion" else _open(each)
-        for name, each in effective["properties"].items()
+        name: node if name == "apiVersion" else _open(node)
+        for name, node in effective["properties"].items()
     }
     properties["kind"] = {
-        "description": "PaddleJob for a job; Overlay for a file given to --overlay.",
+        "description": "PaddleJob for a job, Overlay for a file passed to --overlay.",
         "enum": ["PaddleJob", "Overlay"],
-        "enumDescriptions": ["One training job.", "Values that an --overlay adds to a job."],
+        "enumDescriptions": ["One training job.", "Spec fields that --overlay adds to a job."],
         "examples": ["PaddleJob"],
         "type": "string",
     }
     properties["profiles"] = {
         "additionalProperties": {"$ref": "#/$defs/Spec"},
-        "description": "Named variants of the spec, chosen with --profile; each of its shape.",
+        "description": "Named variants with the fields of `spec`, selected with --profile.",
         "examples": [{"smoke": {"trainers": {"replicas": 1}}}],
         "type": ["object", "null"],
     }
@@ -75,37 +74,37 @@ def source_schema(effective: Schema) -> Schema:
 
 
 def project_schema(source: Schema) -> Schema:
-    """The project file; its layers have the shape of a source spec."""
+    """Return the schema of the project file, whose layers have the fields of a source spec."""
     schema = tidy(Project.model_json_schema(by_alias=True))
-    for holder, name in [(schema, "defaults"), (schema["$defs"]["Datacenter"], "spec")]:
-        said = {key: holder["properties"][name][key] for key in ("description", "examples")}
-        holder["properties"][name] = {"$ref": "#/$defs/Spec", **said}
+    for parent, name in [(schema, "defaults"), (schema["$defs"]["Datacenter"], "spec")]:
+        docs = {key: parent["properties"][name][key] for key in ("description", "examples")}
+        parent["properties"][name] = {"$ref": "#/$defs/Spec", **docs}
     schema["$defs"] |= source["$defs"]
     return head("paddlespec.v1.json", "paddlespec project", schema)
 
 
 def config_schema() -> Schema:
-    """A person's own configuration."""
+    """Return the schema of the user configuration."""
     schema = tidy(Config.model_json_schema(by_alias=True))
     return head("paddlespec.config.v1.json", "paddlespec configuration", schema)
 
 
 def head(name: str, title: str, schema: Schema) -> Schema:
-    """*schema* with the words that say which one it is."""
+    """Add the keywords that identify *schema*."""
     return {"$schema": DIALECT, "$id": f"{BASE}/{name}", "title": title, **schema}
 
 
 def tidy(node: Any) -> Any:
-    """Pydantic's schema in the shape that editors and error messages read best."""
+    """Simplify pydantic's schema for editors and error messages."""
     if isinstance(node, list):
-        return [tidy(each) for each in node]
+        return [tidy(item) for item in node]
     if not isinstance(node, dict):
         return node
     literal = ("default", "examples", "enumDescriptions")
     node = {
         key: value
         if key in literal
-        else {name: tidy(each) for name, each in value.items()}
+        else {name: tidy(sub) for name, sub in value.items()}
         if key in ("properties", "$defs")
         else tidy(value)
         for key, value in node.items()
@@ -131,40 +130,40 @@ def tidy(node: Any) -> Any:
 
 def _union(branches: list[Schema]) -> Schema:
     """
-    One schema for a union where JSON Schema allows it.
+    Merge the branches of a union into one schema where JSON Schema allows it.
 
-    Keywords speak of one type each (`minimum` of numbers, `pattern` of strings), so branches with
-    different types and no common keyword are one schema with a list of types: then an error is
-    reported as itself and not as "matches no branch".
+    A keyword applies to one type (`minimum` to numbers, `pattern` to strings), so branches with
+    different types and no common keyword become one schema with a list of types. The validator
+    then reports the actual error instead of "matches no branch".
     """
-    kinds = [each.get("type") for each in branches]
+    kinds = [branch.get("type") for branch in branches]
     if "number" in kinds:
-        branches = [each for each in branches if each != {"type": "integer"}]
-    plain = [each for each in branches if "$ref" not in each]
-    named = [each for each in branches if "$ref" in each]
+        branches = [branch for branch in branches if branch != {"type": "integer"}]
+    plain = [branch for branch in branches if "$ref" not in branch]
+    named = [branch for branch in branches if "$ref" in branch]
     merged: Schema = {"type": []}
-    for each in plain:
-        types = each["type"] if isinstance(each["type"], list) else [each["type"]]
+    for branch in plain:
+        types = branch["type"] if isinstance(branch["type"], list) else [branch["type"]]
         merged["type"] += types
         if types == ["null"] and "enum" in merged:
             merged["enum"] = [*merged["enum"], None]
-        merged |= {key: value for key, value in each.items() if key != "type"}
+        merged |= {key: value for key, value in branch.items() if key != "type"}
     if len(merged["type"]) == 1:
         merged["type"] = merged["type"][0]
     return {"anyOf": [merged, *named]} if named else merged
 
 
 def _open(node: Any) -> Any:
-    """A part of the effective schema as one layer may write it."""
+    """Relax a part of the effective schema for a single layer."""
     if not isinstance(node, dict):
         return node
     if "$ref" in node:
         return node
     if "anyOf" in node:
-        return {**node, "anyOf": [_open(each) for each in node["anyOf"]]}
+        return {**node, "anyOf": [_open(branch) for branch in node["anyOf"]]}
     node = {key: value for key, value in node.items() if key != "required"}
     if "properties" in node:
-        node["properties"] = {name: _open(each) for name, each in node["properties"].items()}
+        node["properties"] = {name: _open(sub) for name, sub in node["properties"].items()}
     for key in ("items", "additionalProperties"):
         if isinstance(node.get(key), dict):
             node[key] = _open(node[key])
@@ -176,7 +175,7 @@ def _open(node: Any) -> Any:
         node.pop("type")
         expression = {"type": ["string", "null"], "pattern": EXPRESSION}
         return {**node, "anyOf": [values | {"type": "string"}, expression]}
-    if any(each in _SCALARS for each in types):
+    if any(name in _SCALARS for name in types):
         if "string" not in types:
             types = [*types, "string"]
             node["pattern"] = EXPRESSION

@@ -1,20 +1,29 @@
-"""Volumes: where the data of a job lives and where the replicas see it."""
+"""Volumes: where the data of a job is stored and where the replicas mount it."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Union
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from paddlespec.model.base import AbsolutePath, Label, Model, ObjectName, Quantity, Text
+from paddlespec.model.base import (
+    AbsolutePath,
+    Label,
+    Model,
+    ObjectName,
+    Quantity,
+    Text,
+)
 
 
 class NewClaim(Model):
-    """A claim that is created with the job and removed with it."""
+    """A PersistentVolumeClaim that is created and deleted with the job."""
 
-    size: Quantity = Field(description="Capacity to ask for.", examples=["100Gi"])
+    size: Quantity = Field(description="Requested capacity.", examples=["100Gi"])
     storage_class: ObjectName | None = Field(
-        None, description="Storage class; the cluster's default when absent.", examples=["fast"]
+        None,
+        description="Storage class. Defaults to the default class of the cluster.",
+        examples=["fast"],
     )
     access: Literal["ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"] = Field(
         "ReadWriteMany", description="Access mode of the claim.", examples=["ReadWriteMany"]
@@ -37,7 +46,7 @@ class CephFs(Model):
     path: AbsolutePath = Field("/", description="Path inside the file system.", examples=["/home"])
     user: Text = Field("admin", description="Ceph user.", examples=["admin"])
     secret: ObjectName | None = Field(
-        None, description="Name of the Secret with the user's key.", examples=["ceph-secret"]
+        None, description="Name of the Secret with the key of the user.", examples=["ceph-secret"]
     )
 
 
@@ -45,31 +54,37 @@ class EmptyDir(Model):
     """Scratch space that lives as long as its replica."""
 
     medium: Literal["Disk", "Memory"] = Field(
-        "Disk", description="What backs it.", examples=["Memory"]
+        "Disk", description="Storage medium.", examples=["Memory"]
     )
     size_limit: Quantity | None = Field(
-        None, description="The replica is evicted when it holds more.", examples=["10Gi"]
+        None,
+        description="Maximum size. A replica that stores more is evicted.",
+        examples=["10Gi"],
     )
 
 
 class Volume(Model):
-    """One mount in every replica; exactly one source says what is mounted."""
+    """A volume mounted in every replica. Set exactly one source."""
 
-    name: Label = Field(description="Name; layers merge volumes by it.", examples=["home"])
+    name: Label = Field(
+        description="Name of the volume. Layers merge volumes by name.", examples=["home"]
+    )
     mount_path: AbsolutePath = Field(
-        description="Where the replicas see it.", examples=["/pfs/dc1/home/alice"]
+        description="Path of the volume in the replicas.", examples=["/pfs/dc1/home/alice"]
     )
     sub_path: Text | None = Field(
-        None, description="Folder of the source to mount instead of its root.", examples=["alice"]
+        None,
+        description="Folder in the volume to mount instead of its root.",
+        examples=["alice"],
     )
     read_only: bool = Field(False, description="Mount without write access.", examples=[True])
-    claim: Union[ObjectName, NewClaim, None] = Field(
+    claim: ObjectName | NewClaim | None = Field(
         None,
         description="Name of an existing PersistentVolumeClaim, or size and class of a new one.",
         examples=["alice-home", {"size": "100Gi"}],
     )
     host_path: AbsolutePath | None = Field(
-        None, description="Folder of the node itself.", examples=["/mnt/data"]
+        None, description="Folder on the node.", examples=["/mnt/data"]
     )
     nfs: Nfs | None = Field(
         None,
@@ -80,11 +95,15 @@ class Volume(Model):
         None, description="A CephFS file system.", examples=[{"monitors": ["10.0.0.1:6789"]}]
     )
     empty_dir: EmptyDir | None = Field(
-        None, description="Scratch space of each replica.", examples=[{"sizeLimit": "10Gi"}]
+        None, description="Scratch space per replica.", examples=[{"sizeLimit": "10Gi"}]
     )
     config_map: ObjectName | None = Field(
-        None, description="Name of a ConfigMap, one file a key.", examples=["team-settings"]
+        None,
+        description="Name of a ConfigMap, mounted as one file per key.",
+        examples=["team-settings"],
     )
     secret: ObjectName | None = Field(
-        None, description="Name of a Secret, one file a key.", examples=["team-certificates"]
+        None,
+        description="Name of a Secret, mounted as one file per key.",
+        examples=["team-certificates"],
     )

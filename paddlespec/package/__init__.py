@@ -1,4 +1,4 @@
-"""The user's code: which files travel with a job, as which bytes, and how."""
+"""The user's code: which files a package contains, and how it is delivered."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from paddlespec.diagnostic import Severity
 
 
 class PackageFault(NamedTuple):
-    """What is wrong with a package; the caller knows where the spec names it."""
+    """A problem of a package, without its position in the spec."""
 
     message: str
     hint: str | None = None

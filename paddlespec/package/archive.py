@@ -1,10 +1,10 @@
 """
-The bytes of a package: a plain tar that depends on names, contents and the executable bit alone.
+Write a package as a tar that depends only on names, contents and the executable bit.
 
-The headers are written here and not by tarfile, because they are part of a promise: the digest
-stands in the names of objects, so another Python must not write another byte. Names are raw UTF-8,
-as GNU tar stores them; only what is too long for USTAR gets a PAX header. There is no entry for the
-top folder, whose mode an unprivileged container could not set.
+The headers are written here instead of by tarfile: the names of objects contain the digest, so the
+bytes must not depend on the Python version. Names are raw UTF-8, as in GNU tar; only names that are
+too long for USTAR get a PAX header. The top folder has no entry, because an unprivileged container
+could not set its mode.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from paddlespec.package.collect import Collection
     from paddlespec.package.walk import File
 
-LARGEST = 1_048_576
-"""What the API server takes in one ConfigMap, decoded."""
+MAX_CONFIG_MAP_BYTES = 1_048_576
+"""The size limit of one ConfigMap, decoded."""
 
-WARN_ABOVE = 190_000
-"""What client-side `kubectl apply` takes, which repeats it all in an annotation."""
+MAX_CLIENT_SIDE_BYTES = 190_000
+"""The limit of client-side `kubectl apply`, which copies the object into an annotation."""
 
 _BLOCK = 512
 _END = bytes(2 * _BLOCK)
@@ -31,9 +31,9 @@ _NAME, _PREFIX = 100, 155
 
 def archive(collection: Collection, into: str) -> bytes:
     """
-    The files of *collection* below the folder *into*, `.` for the top.
+    Write the files of *collection* below the folder *into*, or `.` for the top.
 
-    Raises `OSError` when a file vanished since it was collected.
+    Raises `OSError` if a file was deleted after it was collected.
     """
     parts = []
     for entry in _entries(collection, into):
@@ -46,7 +46,7 @@ def archive(collection: Collection, into: str) -> bytes:
 
 
 def archive_size(collection: Collection, into: str) -> int:
-    """The size of the archive, without reading a file."""
+    """Compute the size of the archive without reading a file."""
     size = len(_END)
     for entry in _entries(collection, into):
         content = entry.file.size if entry.file else 0
@@ -55,7 +55,7 @@ def archive_size(collection: Collection, into: str) -> int:
 
 
 def digest(data: bytes) -> str:
-    """A short name for *data*, as part of the names of objects."""
+    """Return a short hash of *data* for the names of objects."""
     from hashlib import sha256
 
     return sha256(data).hexdigest()[:10]
@@ -68,7 +68,7 @@ class _Entry(NamedTuple):
     file: File | None = None
 
     def headers(self, size: int) -> Iterator[bytes]:
-        """The header blocks, where the content has *size* bytes."""
+        """Yield the header blocks for a content of *size* bytes."""
         name = self.name.encode() + (b"" if self.file else b"/")
         kind = b"0" if self.file else b"5"
         mode = 0o644 if self.file and not self.file.executable else 0o755
@@ -82,7 +82,7 @@ class _Entry(NamedTuple):
 
 
 def _entries(collection: Collection, into: str) -> Iterator[_Entry]:
-    """The files and the folders above them, in the order of their names."""
+    """Yield the files and the folders above them, sorted by name."""
     top = posixpath.normpath(into.strip("/") or ".")
     entries: dict[str, _Entry] = {}
     for file in collection.files:
@@ -94,7 +94,7 @@ def _entries(collection: Collection, into: str) -> Iterator[_Entry]:
 
 
 def _split(name: bytes) -> tuple[bytes, bytes] | None:
-    """*name* as USTAR keeps it, cut at a slash; nothing when there is no place for that."""
+    """Split *name* at a slash into USTAR prefix and name; None if it is too long."""
     if len(name) <= _NAME:
         return b"", name
     cut = name.find(b"/", len(name) - _NAME - 1, min(_PREFIX + 1, len(name) - 1))
@@ -102,7 +102,7 @@ def _split(name: bytes) -> tuple[bytes, bytes] | None:
 
 
 def _record(key: bytes, value: bytes) -> bytes:
-    """A PAX record, which begins with its own length."""
+    """Format a PAX record, which starts with its own length."""
     rest = b" %s=%s\n" % (key, value)
     size = len(rest)
     while size != len(b"%d" % size) + len(rest):
@@ -111,7 +111,7 @@ def _record(key: bytes, value: bytes) -> bytes:
 
 
 def _header(prefix: bytes, name: bytes, mode: int, size: int, kind: bytes) -> bytes:
-    """A USTAR header of nobody, at the beginning of time."""
+    """Format a USTAR header without owner, group and time."""
     fields = [
         name.ljust(_NAME, b"\0"),
         b"%07o\0" % mode,
@@ -130,5 +130,5 @@ def _header(prefix: bytes, name: bytes, mode: int, size: int, kind: bytes) -> by
     fields[5] = b"%06o\0 " % sum(b"".join(fields))
     header = b"".join(fields)
     if len(header) != _BLOCK:
-        raise OverflowError(f"a file of {size} bytes does not fit into a tar")
+        raise OverflowError(f"a file of {size} bytes is too large for a tar archive")
     return header

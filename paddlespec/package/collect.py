@@ -1,9 +1,9 @@
 """
-Which files of a folder travel with a job.
+Collect the files of a package.
 
-What is found depends on the files alone: ignore files count up to the top of the repository, but
-neither the user's own git settings nor the order of the file system do. What git does not keep
-does not travel either: an empty folder is no file.
+The result depends only on the files: ignore files up to the root of the repository apply, but
+neither git settings of the user nor the order of the file system. Empty folders are left out, as
+in git.
 """
 
 from __future__ import annotations
@@ -14,18 +14,23 @@ import stat
 from typing import TYPE_CHECKING, NamedTuple
 
 from paddlespec.package import PackageFault
-from paddlespec.package.walk import File, Walk, reason, shown
+from paddlespec.package.walk import (
+    File,
+    Walk,
+    reason,
+    shown,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from paddlespec.model.run import Package
 
-_MOST_FAULTS = 20
+_MAX_FAULTS = 20
 
 
 class Collection(NamedTuple):
-    """The files of a package in the order of their paths; usable when there are no faults."""
+    """The files of a package, sorted by path; complete unless there are faults."""
 
     files: tuple[File, ...] = ()
     total: int = 0
@@ -34,10 +39,10 @@ class Collection(NamedTuple):
 
 def collect(package: Package, folder: str, spec: str | None = None) -> Collection:
     """
-    The files of *package* that travel, and all that is wrong with it.
+    Collect the files and faults of *package*.
 
-    *folder* is the spec's own, and *spec* its file. Specs stay behind unless a pattern takes them
-    back, since a changed label would otherwise be changed code.
+    *folder* is the folder of the spec file *spec*. Specs are left out unless a pattern includes
+    them; otherwise changing a label would change the code.
     """
     root = os.path.join(folder, package.path)
     if missing := _missing(root, package.path):
@@ -46,20 +51,20 @@ def collect(package: Package, folder: str, spec: str | None = None) -> Collectio
     walk.exclude(package.exclude)
     walk.run()
     files = tuple(sorted(walk.files))
-    faults = [*walk.faults, *_disagreements(package, files, complete=not walk.is_over)]
+    faults = [*walk.faults, *_invalid_settings(package, files, complete=not walk.is_over)]
     faults.sort(key=lambda fault: fault.message)
-    if len(faults) > _MOST_FAULTS:
-        more = PackageFault(f"{len(faults) - _MOST_FAULTS:,} more faults like these")
-        faults = [*faults[:_MOST_FAULTS], more]
-    return Collection(files, sum(each.size for each in files), tuple(faults))
+    if len(faults) > _MAX_FAULTS:
+        more = PackageFault(f"{len(faults) - _MAX_FAULTS:,} more problems of this kind")
+        faults = [*faults[:_MAX_FAULTS], more]
+    return Collection(files, sum(file.size for file in files), tuple(faults))
 
 
 def requirements(package: Package, collection: Collection) -> str | None:
-    """The requirements file in the package: the one named, or the one that is simply there."""
+    """Return the requirements file of the package: the one it names, or requirements.txt."""
     if package.requirements:
         return posixpath.normpath(package.requirements)
     name = "requirements.txt"
-    return name if any(each.path == name for each in collection.files) else None
+    return name if any(file.path == name for file in collection.files) else None
 
 
 def _missing(root: str, path: str) -> PackageFault | None:
@@ -67,23 +72,23 @@ def _missing(root: str, path: str) -> PackageFault | None:
         mode = os.stat(root).st_mode
     except (OSError, ValueError) as error:
         if isinstance(error, FileNotFoundError):
-            hint = "the path is relative to the folder of the spec"
-            return PackageFault(f'there is no folder "{shown(path)}"', hint)
-        return PackageFault(f'"{shown(path)}" cannot be read: {reason(error)}')
+            hint = "use a path relative to the folder of the spec"
+            return PackageFault(f'folder "{shown(path)}" not found', hint)
+        return PackageFault(f'cannot read "{shown(path)}": {reason(error)}')
     if stat.S_ISDIR(mode):
         return None
-    hint = f'name its folder, "{shown(posixpath.dirname(path) or ".")}"'
-    return PackageFault(f'"{shown(path)}" is a file, expected a folder', hint)
+    hint = f'use its folder, "{shown(posixpath.dirname(path) or ".")}"'
+    return PackageFault(f'"{shown(path)}" is a file, not a folder', hint)
 
 
-def _disagreements(
+def _invalid_settings(
     package: Package, files: tuple[File, ...], *, complete: bool
 ) -> Iterator[PackageFault]:
-    """What the rest of the package says that its files do not bear out."""
+    """Report settings of the package that its files do not match."""
     if posixpath.normpath(package.into).split("/")[0] in ("..", ""):
-        hint = "`into` is a folder below `workdir`, such as demo"
-        yield PackageFault(f'into "{package.into}" is outside of workdir', hint)
-    wanted = package.requirements and posixpath.normpath(package.requirements)
-    if wanted and complete and all(each.path != wanted for each in files):
-        hint = "it is missing in the package, or ignored"
-        yield PackageFault(f'requirements "{package.requirements}" does not travel', hint)
+        hint = "use a folder below `workdir`, such as demo"
+        yield PackageFault(f'into "{package.into}" is outside workdir', hint)
+    file_name = package.requirements and posixpath.normpath(package.requirements)
+    if file_name and complete and all(file.path != file_name for file in files):
+        hint = "add it to the package, or remove it from the ignore files"
+        yield PackageFault(f'requirements "{package.requirements}" not found in package', hint)

@@ -1,4 +1,4 @@
-"""How the code gets into the replicas, and what stands in its way."""
+"""Decide how the code is delivered to the replicas, and report obstacles."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from paddlespec.diagnostic import Severity
 from paddlespec.package import PackageFault
-from paddlespec.package.archive import LARGEST, WARN_ABOVE, archive_size
+from paddlespec.package.archive import MAX_CLIENT_SIDE_BYTES, MAX_CONFIG_MAP_BYTES, archive_size
 from paddlespec.package.walk import shown
 
 if TYPE_CHECKING:
@@ -19,14 +19,14 @@ Way = Literal["present", "configmap"]
 
 
 class Delivery(NamedTuple):
-    """How a package travels, `present` when it is already there, and what is wrong with that."""
+    """How a package is delivered (`present`: it is on a volume), with its faults."""
 
     way: Way
     faults: tuple[PackageFault, ...] = ()
 
 
 def delivery(package: Package, collection: Collection | None) -> Delivery:
-    """What the delivery of *package* comes to, where *collection* is what would travel."""
+    """Choose the delivery of *package*, whose files are in *collection*."""
     if package.path.startswith("/"):
         return Delivery("present", tuple(_present(package)))
     return Delivery("configmap", tuple(_configmap(package, collection)))
@@ -34,36 +34,39 @@ def delivery(package: Package, collection: Collection | None) -> Delivery:
 
 def _present(package: Package) -> Iterator[PackageFault]:
     if package.delivery != "auto":
-        hint = "leave out `delivery`, or give a path relative to the spec"
-        message = f"delivery {package.delivery} carries a folder beside the spec"
-        yield PackageFault(f"{message}, but {package.path} is already there", hint)
+        hint = "remove `delivery`, or use a path relative to the spec"
+        message = f"delivery {package.delivery} requires a path relative to the spec"
+        yield PackageFault(f"{message}, not {package.path}", hint)
 
 
 def _configmap(package: Package, collection: Collection | None) -> Iterator[PackageFault]:
     if package.delivery not in ("auto", "configmap"):
-        hint = "use configmap, or put the code on a volume and give its absolute path"
+        hint = "use configmap, or copy the code to a volume and use its absolute path"
         yield PackageFault(f"delivery {package.delivery} is not available yet", hint)
         return
     if collection is None or collection.faults:
         return
     if not collection.files:
-        hint = "ignore files count up to the top of the repository; see .paddleignore"
-        yield PackageFault("nothing in the package travels", hint, Severity.warning)
+        hint = "check the ignore files in this folder and above, up to the root of the repository"
+        yield PackageFault("the package is empty: all files are ignored", hint, Severity.warning)
         return
     size = archive_size(collection, package.into)
-    if size > LARGEST:
+    if size > MAX_CONFIG_MAP_BYTES:
         hint = (
-            f"{_largest(collection)}: leave out what the job does not need in .paddleignore, or "
-            "put the code on a volume and give its absolute path"
+            "exclude files in .paddleignore, or copy the code to a volume and use its absolute "
+            f"path ({_largest(collection)})"
         )
-        yield PackageFault(f"the code is {size:,} bytes, a ConfigMap takes {LARGEST:,}", hint)
-    elif size > WARN_ABOVE:
-        hint = f"{_largest(collection)}; `kubectl apply --server-side` takes it"
-        message = f"the code is {size:,} bytes, client-side kubectl apply takes {WARN_ABOVE:,}"
+        message = f"the package has {size:,} bytes; ConfigMap delivery is limited to 1 MiB"
+        yield PackageFault(message, hint)
+    elif size > MAX_CLIENT_SIDE_BYTES:
+        hint = f"use `kubectl apply --server-side` ({_largest(collection)})"
+        message = (
+            f"the package has {size:,} bytes; client-side kubectl apply is limited to "
+            f"{MAX_CLIENT_SIDE_BYTES:,}"
+        )
         yield PackageFault(message, hint, Severity.warning)
 
 
 def _largest(collection: Collection) -> str:
-    """The largest files, for someone who has to choose."""
     files = sorted(collection.files, key=lambda file: (-file.size, file.path))[:3]
-    return "largest: " + ", ".join(f"{shown(each.path)} ({each.size:,})" for each in files)
+    return "largest: " + ", ".join(f"{shown(largest.path)} ({largest.size:,})" for largest in files)

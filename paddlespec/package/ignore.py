@@ -1,9 +1,9 @@
 """
-Ignore files: the language of .gitignore, decided for one name at a time.
+Ignore files in the syntax of .gitignore, evaluated for one name at a time.
 
-As in git, the last pattern that matches the name itself decides, and what is below a folder that
-stays behind is never looked at. Importing pathspec costs more than collecting a package, so it is
-imported with the first pattern.
+As in git, the last matching pattern decides, and the content of an ignored folder is never
+examined. Importing pathspec takes longer than collecting a package, so it is imported with the
+first pattern.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Pattern(NamedTuple):
-    """One line of an ignore file; one that does not ignore takes back what others ignored."""
+    """One line of an ignore file; a pattern that does not ignore (`!`) includes files again."""
 
     regex: re.Pattern[str]
     ignores: bool
@@ -25,24 +25,24 @@ class Pattern(NamedTuple):
     folders_only: bool
 
     def matches(self, path: str, *, is_folder: bool) -> bool:
-        """Whether *path* itself is meant; what is below it is not asked for."""
+        """Whether the pattern matches *path* itself, rather than a folder above it."""
         if self.folders_only and not is_folder:
             return False
         match = self.regex.search(path.rpartition("/")[2] if self.any_depth else path)
-        # The only group of pathspec's expressions is the slash behind a folder that matched.
+        # The only group of pathspec's expressions is the slash after a matching folder.
         return match is not None and match.lastindex is None
 
 
 class Rules(NamedTuple):
-    """The patterns of one folder; they see paths without the `cut` characters above it."""
+    """The patterns of one folder; they match paths without the first `cut` characters."""
 
     cut: int
     patterns: tuple[Pattern, ...]
 
 
 def parse(lines: Iterable[str], cut: int = 0) -> tuple[Rules, list[str]]:
-    """The rules that *lines* state, and those lines that are no patterns."""
-    patterns, refused = [], []
+    """Parse *lines*; also returns the lines that are not patterns."""
+    patterns, invalid = [], []
     for line in lines:
         line = line.rstrip("\r\n")
         if not line.strip(" ") or line.startswith("#"):
@@ -50,16 +50,16 @@ def parse(lines: Iterable[str], cut: int = 0) -> tuple[Rules, list[str]]:
         try:
             patterns.append(_pattern(line))
         except ValueError:
-            refused.append(line)
-    return Rules(cut, tuple(each for each in patterns if each)), refused
+            invalid.append(line)
+    return Rules(cut, tuple(pattern for pattern in patterns if pattern)), invalid
 
 
 def decide(stack: Sequence[Rules], path: str, *, is_folder: bool) -> bool | None:
-    """Whether *path* is ignored by the innermost rules that speak of it; nothing when none do."""
+    """Whether the innermost matching rules ignore *path*; None if no rules match."""
     for rules in reversed(stack):
-        own = path[rules.cut :]
+        relative = path[rules.cut :]
         for pattern in reversed(rules.patterns):
-            if pattern.matches(own, is_folder=is_folder):
+            if pattern.matches(relative, is_folder=is_folder):
                 return pattern.ignores
     return None
 

@@ -1,8 +1,8 @@
 """
-One walk through a package: what every name in it is, and whether it travels.
+Walk a package and decide for every entry whether it is included.
 
-Links are followed inside of the package only, so that a clone on another machine gives the same
-files, and what cannot travel is told instead of left out.
+Links are followed only within the package, so a clone on another machine gives the same files.
+Entries that cannot be included are reported, not skipped.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 from paddlespec.package import PackageFault, ignore
 
-MOST_FILES = 20_000
-_MOST_PATTERN_BYTES = 1_048_576
-_NOT_CODE = (".gitignore", ".paddleignore", ".paddlespec.yaml")
+MAX_FILES = 20_000
+_MAX_PATTERN_BYTES = 1_048_576
+_NEVER_INCLUDED = (".gitignore", ".paddleignore", ".paddlespec.yaml")
 
 
 class File(NamedTuple):
-    """A file that travels: its path in the package, and where its content is read."""
+    """A file of the package: its path there, and the path of its content."""
 
     path: str
     source: str
@@ -29,7 +29,7 @@ class File(NamedTuple):
 
 
 class _Folder(NamedTuple):
-    """A folder on the way: its path ends in a slash, or is empty at the top."""
+    """A folder of the package; its path ends in a slash, or is empty for the top."""
 
     path: str
     real: str
@@ -38,7 +38,7 @@ class _Folder(NamedTuple):
     own: tuple[ignore.Rules, ...]
 
     def is_below(self, real: str) -> bool:
-        """Whether the way here came through *real*."""
+        """Whether this folder or one of its parents is *real*."""
         folder: _Folder | None = self
         while folder and folder.real != real:
             folder = folder.parent
@@ -46,7 +46,7 @@ class _Folder(NamedTuple):
 
 
 class Walk:
-    """One walk through a package; `above` is the way to it from the top of the repository."""
+    """One walk through a package; `above` is its path in the repository."""
 
     def __init__(self, root: str, spec: str | None) -> None:
         self.root = root
@@ -58,10 +58,11 @@ class Walk:
         self._excluded: tuple[ignore.Rules, ...] = ()
 
     def exclude(self, patterns: list[str]) -> None:
-        """Leave out what *patterns* match, whatever the ignore files say."""
-        rules, refused = ignore.parse(patterns)
-        for each in refused:
-            self._fault(f'exclude "{each}" is not a pattern', "it is a line as in .gitignore")
+        """Exclude files that match *patterns*, which override the ignore files."""
+        rules, invalid = ignore.parse(patterns)
+        for pattern in invalid:
+            hint = "use the syntax of .gitignore"
+            self._fault(f'invalid pattern "{pattern}" in exclude', hint)
         self._excluded = (rules,) if rules.patterns else ()
 
     def run(self) -> None:
@@ -71,8 +72,8 @@ class Walk:
             folder = folders.pop()
             seen += 1
             folders += self._enter(folder)
-            # Links to folders can multiply a few of them to more than anyone can walk.
-            if len(self.files) > MOST_FILES or seen > MOST_FILES:
+            # Links can turn a few folders into more than the walk could visit.
+            if len(self.files) > MAX_FILES or seen > MAX_FILES:
                 self.is_over = True
                 self._too_many()
 
@@ -93,37 +94,37 @@ class Walk:
         return top._replace(real=self.root)
 
     def _enter(self, folder: _Folder) -> list[_Folder]:
-        """Take the files of *folder*; the folders in it."""
+        """Add the files of *folder* and return its folders."""
         try:
             with os.scandir(folder.real) as listing:
                 entries = sorted(listing, key=lambda entry: entry.name)
         except OSError as error:
-            self._fault(f"{shown(folder.path)} cannot be read: {reason(error)}")
+            self._fault(f"cannot read {shown(folder.path)}: {reason(error)}")
             return []
-        names = {each.name for each in entries}
+        names = {sibling.name for sibling in entries}
         folder = self._with_rules(folder, names, len(self.above) + len(folder.path))
-        found = []
+        folders = []
         for entry in entries:
             if entry.name != ".git":
                 inner = self._take(folder, entry)
                 if inner:
-                    found.append(inner)
-                if len(self.files) > MOST_FILES:
+                    folders.append(inner)
+                if len(self.files) > MAX_FILES:
                     break
-        return found
+        return folders
 
     def _take(self, folder: _Folder, entry: os.DirEntry[str]) -> _Folder | None:
-        """Take the file that *entry* is, or the folder to enter."""
+        """Add *entry* if it is a file, or return it if it is a folder to enter."""
         name = _utf8(entry.name)
         path = folder.path + (entry.name if name is None else name)
         try:
             is_folder = entry.is_dir()
         except OSError:
             is_folder = False
-        if self._stays_behind(folder, path, entry, is_folder=is_folder):
+        if self._is_ignored(folder, path, entry, is_folder=is_folder):
             return None
         if name is None:
-            self._fault(f"{shown(path)} has a name that is not UTF-8", "rename it, or ignore it")
+            self._fault(f"the name of {shown(path)} is not UTF-8", "rename it, or ignore it")
             return None
         real = entry.path
         if entry.is_symlink():
@@ -133,13 +134,13 @@ class Walk:
             real = linked
         if is_folder:
             if entry.is_symlink() and folder.is_below(real):
-                self._fault(f"{shown(path)} links to a folder that it is in", "ignore it")
+                self._fault(f"{shown(path)} is a link to its own parent folder", "ignore it")
                 return None
             return _Folder(f"{path}/", real, folder, folder.git, folder.own)
         self._add(path, real)
         return None
 
-    def _stays_behind(
+    def _is_ignored(
         self, folder: _Folder, path: str, entry: os.DirEntry[str], *, is_folder: bool
     ) -> bool:
         whole = self.above + path
@@ -150,27 +151,28 @@ class Walk:
         name = entry.name
         if is_folder:
             return name == "__pycache__"
-        if name.endswith(".pyc") or name in _NOT_CODE:
+        if name.endswith(".pyc") or name in _NEVER_INCLUDED:
             return True
         if name.startswith("paddlejob") and name.endswith((".yaml", ".yml")):
             return True
         return entry.path == self.spec
 
     def _follow(self, path: str, link: str) -> str | None:
-        """What a link inside of the package stands for; nothing when it may not travel."""
+        """Return the target of a link, or None if it cannot be included."""
         try:
             target = os.path.realpath(link, strict=True)
         except OSError as error:
             broken = error.errno == errno.ENOENT
-            what = "links to nothing" if broken else f"cannot be followed: {reason(error)}"
-            self._fault(f"{shown(path)} {what}", "repair or ignore the link")
+            problem = "is a broken link" if broken else f"cannot be followed: {reason(error)}"
+            self._fault(f"{shown(path)} {problem}", "fix or ignore the link")
             return None
         if not _is_in(target, self.root):
-            hint = "copy it into the package, ignore the link, or mount what it links to"
-            self._fault(f"{shown(path)} links out of the package", hint)
+            hint = "copy the target into the package, ignore the link, or mount the target"
+            self._fault(f"{shown(path)} is a link to a target outside the package", hint)
             return None
         if ".git" in os.path.relpath(target, self.root).split(os.sep):
-            self._fault(f"{shown(path)} links into .git, which never travels", "ignore the link")
+            message = f"{shown(path)} is a link into .git, which is never included"
+            self._fault(message, "ignore the link")
             return None
         return target
 
@@ -182,13 +184,13 @@ class Walk:
                 return
             os.close(os.open(real, os.O_RDONLY))
         except OSError as error:
-            self._fault(f"{shown(path)} cannot be read: {reason(error)}")
+            self._fault(f"cannot read {shown(path)}: {reason(error)}")
             return
         executable = os.name != "nt" and bool(status.st_mode & stat.S_IXUSR)
         self.files.append(File(path, real, status.st_size, executable))
 
     def _with_rules(self, folder: _Folder, names: set[str], cut: int) -> _Folder:
-        """*folder* with the rules of the ignore files in it, where *names* has them."""
+        """Add the rules of the ignore files of *folder* that are in *names*."""
         if ".gitignore" in names:
             folder = folder._replace(git=folder.git + self._rules(folder, ".gitignore", cut))
         if ".paddleignore" in names:
@@ -197,32 +199,32 @@ class Walk:
 
     def _rules(self, folder: _Folder, name: str, cut: int) -> tuple[ignore.Rules, ...]:
         path = os.path.join(folder.real, name)
-        told = shown(os.path.relpath(path, self.root).replace(os.sep, "/"))
+        label = shown(os.path.relpath(path, self.root).replace(os.sep, "/"))
         try:
             if not os.path.isfile(path):
                 return ()
             with open(path, "rb") as file:
-                content = file.read(_MOST_PATTERN_BYTES + 1)
+                content = file.read(_MAX_PATTERN_BYTES + 1)
         except OSError as error:
-            self._fault(f"{told} cannot be read: {reason(error)}")
+            self._fault(f"cannot read {label}: {reason(error)}")
             return ()
-        if len(content) > _MOST_PATTERN_BYTES:
-            self._fault(f"{told} is larger than 1 MiB")
+        if len(content) > _MAX_PATTERN_BYTES:
+            self._fault(f"{label} is larger than 1 MiB")
             return ()
         lines = content.decode("utf-8-sig", "surrogateescape").split("\n")
-        rules, refused = ignore.parse(lines, cut)
-        for each in refused:
-            self._fault(f'{told}: "{shown(each)}" is not a pattern')
+        rules, invalid = ignore.parse(lines, cut)
+        for pattern in invalid:
+            self._fault(f'invalid pattern "{shown(pattern)}" in {label}')
         return (rules,) if rules.patterns else ()
 
     def _too_many(self) -> None:
         counts: dict[str, int] = {}
-        for each in self.files:
-            top = each.path.partition("/")[0] + "/" if "/" in each.path else "the folder itself"
+        for file in self.files:
+            top = file.path.partition("/")[0] + "/" if "/" in file.path else "the folder itself"
             counts[top] = counts.get(top, 0) + 1
         most = max(counts, key=lambda top: counts[top], default="folders")
-        hint = f"most are in {shown(most)}: leave out what the job does not need in .paddleignore"
-        self._fault(f"the package has more than {MOST_FILES:,} files or folders", hint)
+        hint = f"exclude files in .paddleignore; most of them are in {shown(most)}"
+        self._fault(f"the package has more than {MAX_FILES:,} files or folders", hint)
 
     def _fault(self, message: str, hint: str | None = None) -> None:
         self.faults.append(PackageFault(message, hint))
@@ -233,7 +235,7 @@ def _is_in(path: str, folder: str) -> bool:
 
 
 def _utf8(name: str) -> str | None:
-    """*name* as text whatever the locale calls its bytes; nothing when they are not UTF-8."""
+    """Decode *name* as UTF-8 in any locale; None if it is not valid."""
     try:
         return os.fsencode(name).decode("utf-8")
     except UnicodeError:
@@ -241,8 +243,8 @@ def _utf8(name: str) -> str | None:
 
 
 def shown(name: str) -> str:
-    """*name* on one line, and printable."""
-    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in name)
+    """Make *name* printable on one line."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in name)
 
 
 def reason(error: Exception) -> str:

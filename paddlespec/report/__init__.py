@@ -1,4 +1,4 @@
-"""What people and machines get to read: findings, previews, origins."""
+"""Print results for people and for machines: findings, previews, comparisons, tables."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 _FORMATS = {"json": "machine", "github": "github", "sarif": "sarif"}
 
 
-def diagnostics(format: str, found: Sequence[Diagnostic]) -> str:  # noqa: A002 - the option's name
-    """*found* in one of the forms for machines: `json`, `github`, `sarif`."""
-    from paddlespec.report.mask import told
+def diagnostics(format: str, findings: Sequence[Diagnostic]) -> str:  # noqa: A002 - the option's name
+    """Print *findings* in a machine-readable format: `json`, `github` or `sarif`."""
+    from paddlespec.report.mask import redacted
 
     written: str = import_module(f"paddlespec.report.{_FORMATS[format]}").diagnostics(
-        [told(each) for each in found]
+        [redacted(finding) for finding in findings]
     )
     return written

@@ -1,4 +1,4 @@
-"""Quotas, queues, storages and resources as tables and as plain data with all keys."""
+"""Print quotas, queues and resources as tables, or as plain data with all keys."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ FITS = {True: "yes", False: "no", None: "unknown"}
 
 
 def lines(
-    found: Sequence[Line], *, spaces: bool, is_asked: bool, wide: bool, width: int | None
+    lines: Sequence[Line], *, spaces: bool, is_asked: bool, wide: bool, width: int | None
 ) -> str:
-    """Quotas and what else bounds a namespace; with *is_asked* what a job needs of them."""
+    """Print the limits of a namespace; *is_asked* adds what a job needs of each."""
     heads = [Column("NAMESPACE", wide=not spaces), Column("KIND"), Column("NAME")]
-    heads += [Column("RESOURCE"), *(Column(each, right=True) for each in ("USED", "HARD", "FREE"))]
+    heads += [Column("RESOURCE"), *(Column(head, right=True) for head in ("USED", "HARD", "FREE"))]
     needs = (Column("NEED", right=True), Column("SHORT", right=True), Column("FITS"))
     heads += [*(needs if is_asked else ()), Column("WHY" if is_asked else "NOTE", cut=True)]
     rows = []
-    for each in found:
-        row = [each.namespace or "", each.kind, each.name, each.resource or ""]
-        row += [_cell(each.resource, amount) for amount in (each.used, each.hard, each.free)]
+    for line in lines:
+        row = [line.namespace or "", line.kind, line.name, line.resource or ""]
+        row += [_cell(line.resource, amount) for amount in (line.used, line.hard, line.free)]
         if is_asked:
-            row += [_cell(each.resource, amount) for amount in (each.need, each.short)]
-            row += [FITS[each.fits]]
-        rows.append([*row, "" if each.fits else each.reason or ""])
+            row += [_cell(line.resource, amount) for amount in (line.need, line.short)]
+            row += [FITS[line.fits]]
+        rows.append([*row, "" if line.fits else line.reason or ""])
     return table(heads, rows, wide=wide, width=width)
 
 
 def line_data(line: Line) -> Json:
-    """A line as plain data; amounts as Kubernetes writes them, all of their digits."""
+    """Return a limit as plain data; amounts are exact, in the notation of Kubernetes."""
     amounts = {key: getattr(line, key) for key in ("used", "hard", "free", "need", "short")}
     return {
         "namespace": line.namespace,
@@ -52,34 +52,34 @@ def line_data(line: Line) -> Json:
     }
 
 
-def unknown_data(found: Sequence[Unknown]) -> list[Json]:
-    """What nobody may look at, and why."""
-    return [{"what": each.what, "reason": each.reason} for each in found]
+def unknown_data(unknown: Sequence[Unknown]) -> list[Json]:
+    """Return what could not be read, and why."""
+    return [{"what": item.what, "reason": item.reason} for item in unknown]
 
 
-def queues(found: Sequence[Queue], *, spaces: bool, wide: bool, width: int | None) -> str:
-    """A row for each share of each queue."""
+def queues(queues: Sequence[Queue], *, spaces: bool, wide: bool, width: int | None) -> str:
+    """Print a row for each flavor and resource of each queue."""
     columns = (
         Column("NAMESPACE", wide=not spaces),
         Column("NAME"),
         Column("SCHEDULER"),
         Column("CLUSTER-QUEUE", wide=True),
         Column("STATE"),
-        *(Column(each, right=True) for each in ("PENDING", "RUNNING")),
+        *(Column(head, right=True) for head in ("PENDING", "RUNNING")),
         Column("RESERVING", right=True, wide=True),
         Column("WEIGHT", right=True, wide=True),
         Column("FLAVOR"),
         Column("RESOURCE"),
-        *(Column(each, right=True) for each in ("USED", "QUOTA", "FREE")),
+        *(Column(head, right=True) for head in ("USED", "QUOTA", "FREE")),
         Column("REASON", wide=True),
     )
     rows = []
-    for each in found:
-        head = [each.namespace or "", each.name, each.scheduler, each.cluster_queue or ""]
-        counts = (each.pending, each.running, each.reserving, each.weight)
-        head += [each.state, *("" if count is None else str(count) for count in counts)]
-        for share in each.shares or (None,):
-            rows.append([*head, *_share(share), each.reason or ""])
+    for queue in queues:
+        head = [queue.namespace or "", queue.name, queue.scheduler, queue.cluster_queue or ""]
+        counts = (queue.pending, queue.running, queue.reserving, queue.weight)
+        head += [queue.state, *("" if count is None else str(count) for count in counts)]
+        for share in queue.shares or (None,):
+            rows.append([*head, *_share(share), queue.reason or ""])
     return table(columns, rows, wide=wide, width=width)
 
 
@@ -87,12 +87,12 @@ def _share(share: Share | None) -> list[str]:
     if share is None:
         return [""] * 5
     amounts = (share.used, share.quota, share.free)
-    cells = [_cell(share.resource, each) for each in amounts]
+    cells = [_cell(share.resource, amount) for amount in amounts]
     return [share.flavor or "", share.resource, *cells]
 
 
 def queue_data(queue: Queue) -> Json:
-    """A queue as plain data; its resources are null where one may not look."""
+    """Return a queue as plain data; its resources are null if they cannot be read."""
     return {
         "namespace": queue.namespace,
         "name": queue.name,
@@ -109,39 +109,45 @@ def queue_data(queue: Queue) -> Json:
         if queue.shares is None
         else [
             {
-                "flavor": each.flavor,
-                "resource": each.resource,
-                "quota": _exact(each.resource, each.quota),
-                "used": _exact(each.resource, each.used),
-                "free": _exact(each.resource, each.free),
+                "flavor": share.flavor,
+                "resource": share.resource,
+                "quota": _exact(share.resource, share.quota),
+                "used": _exact(share.resource, share.used),
+                "free": _exact(share.resource, share.free),
             }
-            for each in queue.shares
+            for share in queue.shares
         ],
     }
 
 
-def holdings(found: Sequence[Holding], *, places: bool, wide: bool, width: int | None) -> str:
-    """What nodes and queues hold, a row for each resource."""
+def holdings(holdings: Sequence[Holding], *, places: bool, wide: bool, width: int | None) -> str:
+    """Print what nodes and queues hold, a row for each resource."""
     columns = (
         Column("DATACENTER", wide=not places),
         Column("KIND"),
         Column("NAME"),
         Column("STATE"),
         Column("RESOURCE"),
-        *(Column(each, right=True) for each in ("CAPACITY", "ALLOCATABLE", "USED", "FREE")),
-        Column("REASON", wide=all(each.resource for each in found), cut=True),
+        *(Column(head, right=True) for head in ("CAPACITY", "ALLOCATABLE", "USED", "FREE")),
+        Column("REASON", wide=all(holding.resource for holding in holdings), cut=True),
     )
     rows = []
-    for each in found:
-        amounts = (each.capacity, each.allocatable, each.used, each.free)
-        cells = [_cell(each.resource, amount) for amount in amounts]
-        head = [each.datacenter or "", each.kind, each.name, each.state, each.resource or ""]
-        rows.append([*head, *cells, each.reason or ""])
+    for holding in holdings:
+        amounts = (holding.capacity, holding.allocatable, holding.used, holding.free)
+        cells = [_cell(holding.resource, amount) for amount in amounts]
+        head = [
+            holding.datacenter or "",
+            holding.kind,
+            holding.name,
+            holding.state,
+            holding.resource or "",
+        ]
+        rows.append([*head, *cells, holding.reason or ""])
     return table(columns, rows, wide=wide, width=width)
 
 
 def holding_data(holding: Holding) -> Json:
-    """A row of resources as plain data."""
+    """Return a row of resources as plain data."""
     amounts = {key: getattr(holding, key) for key in ("capacity", "allocatable", "used", "free")}
     return {
         "datacenter": holding.datacenter,

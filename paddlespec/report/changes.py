@@ -1,7 +1,7 @@
 """
-What would change, for people, machines and pull requests.
+Print what would change: as text, JSON, or the comment of a pull request.
 
-The last line of every form for people is the sum of all of it, always in the same words.
+The last line of the text and of the comment is always the plan: the sum of all changes.
 """
 
 from __future__ import annotations
@@ -9,16 +9,17 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Literal
 
-from paddlespec.diff import MISSING, Operation
+from paddlespec.change.diff import MISSING, Operation
 from paddlespec.report.hidden import Hidden
 from paddlespec.report.objects import fields, lines
+from paddlespec.report.remarks import is_reported, remarks, title
 from paddlespec.report.summary import facts, plan
 from paddlespec.report.width import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from paddlespec.diff import Comparison, Row
+    from paddlespec.change.diff import Comparison, Row
     from paddlespec.report.mask import Secrets
     from paddlespec.report.objects import Field, Line
     from paddlespec.report.summary import Fact
@@ -39,15 +40,15 @@ def render(
     environment: Mapping[str, str] | None = None,
 ) -> str:
     """
-    *comparisons* in one of the forms; *secrets* are those of the jobs before and after.
+    Print *comparisons* in *format*; *secrets* are those of the jobs before and after.
 
-    `github` is markdown that is also added to the summary of the step that *environment* names.
+    `github` is Markdown that is also appended to the step summary named by *environment*.
     """
     hidden = Hidden(secrets, comparisons)
     if format == "json":
         return _json(comparisons, hidden)
     if format == "text":
-        return "".join(f"{each}\n" for each in _text(comparisons, hidden, color=color))
+        return "".join(f"{line}\n" for line in _text(comparisons, hidden, color=color))
     from paddlespec.report.markdown import markdown
 
     text = markdown(comparisons, hidden)
@@ -56,36 +57,20 @@ def render(
     return text
 
 
-def worth_telling(comparison: Comparison) -> bool:
-    """Whether there is anything to say of a job besides that it stays."""
-    return comparison.differs or bool(comparison.problems or remarks(comparison))
-
-
-def remarks(comparison: Comparison) -> list[str]:
-    """What no object shows."""
-    refusal = [f"an apply refuses this: {comparison.refusal}"] if comparison.refusal else []
-    return [*comparison.notes, *refusal]
-
-
-def title(comparison: Comparison) -> str:
-    """A job and its namespace."""
-    return f"{comparison.namespace}/{comparison.job}" if comparison.namespace else comparison.job
-
-
 def _text(comparisons: Sequence[Comparison], hidden: Hidden, *, color: bool) -> Iterator[str]:
     def paint(text: str, code: str | None) -> str:
         return f"\x1b[{code}m{text}\x1b[0m" if color and code and text else text
 
-    for comparison in filter(worth_telling, comparisons):
+    for comparison in filter(is_reported, comparisons):
         yield paint(visible(title(comparison)), "1")
         yield paint(f"  against {visible(hidden.text(comparison.against))}", "2")
         for remark in remarks(comparison):
             yield f"  {visible(hidden.text(remark))}"
-        found = facts(comparison, hidden.text)
-        widest = max((len(each.name) for each in found), default=0)
-        if found:
+        summary = facts(comparison, hidden.text)
+        widest = max((len(fact.name) for fact in summary), default=0)
+        if summary:
             yield ""
-        for fact in found:
+        for fact in summary:
             yield f"  {fact.name:<{widest}}  {visible(str(fact))}"
         for row in comparison.rows:
             for index, line in enumerate(lines(row, hidden)):
@@ -98,39 +83,39 @@ def _text(comparisons: Sequence[Comparison], hidden: Hidden, *, color: bool) -> 
 
 
 def _written(line: Line) -> str:
-    """A line below the column of its object."""
+    """Indent a line below its object."""
     indent = " " * (_INDENT + 2 * line.depth)
     return f"{indent}{line.symbol} {line.text}".rstrip()
 
 
 def _json(comparisons: Sequence[Comparison], hidden: Hidden) -> str:
     whole = plan(comparisons)
-    counts = {each.value: count for each, count in whole.counts.items()}
+    counts = {operation.value: count for operation, count in whole.counts.items()}
     listed = {
         "plan": str(whole),
-        "differs": any(each.differs for each in comparisons),
+        "differs": any(comparison.differs for comparison in comparisons),
         "counts": {**counts, "uncompared": whole.uncompared},
         "resources": {
             "accelerators": _number(whole.accelerators),
             "cpu": _number(whole.cpu),
             "memory": _number(whole.memory),
         },
-        "jobs": [_job(each, hidden) for each in comparisons],
+        "jobs": [_job(comparison, hidden) for comparison in comparisons],
     }
     return json.dumps(listed, indent=2) + "\n"
 
 
 def _job(comparison: Comparison, hidden: Hidden) -> shapes.JobChanges:
-    found = facts(comparison, hidden.text) if comparison.differs else []
+    summary = facts(comparison, hidden.text) if comparison.differs else []
     return {
         "job": comparison.job,
         "namespace": comparison.namespace,
         "against": hidden.text(comparison.against),
         "differs": comparison.differs,
-        "notes": [hidden.text(each) for each in comparison.notes],
+        "notes": [hidden.text(note) for note in comparison.notes],
         "refusal": hidden.text(comparison.refusal) if comparison.refusal else None,
-        "summary": [_fact(each) for each in found],
-        "objects": [_object(each, hidden) for each in comparison.rows],
+        "summary": [_fact(fact) for fact in summary],
+        "objects": [_object(row, hidden) for row in comparison.rows],
     }
 
 
@@ -145,32 +130,32 @@ def _fact(fact: Fact) -> shapes.Fact:
 
 def _object(row: Row, hidden: Hidden) -> shapes.ObjectChange:
     change = row.change
-    found: shapes.ObjectChange = {
+    shape: shapes.ObjectChange = {
         "apiVersion": change.identity.api_version,
         "kind": change.identity.kind,
         "namespace": change.identity.namespace,
         "name": change.identity.name,
         "operation": change.operation.value,
         "problem": hidden.text(row.problem) if row.problem else None,
-        "fields": [_field(each) for each in fields(row, hidden)],
+        "fields": [_field(field) for field in fields(row, hidden)],
     }
     if change.operation is Operation.create and change.after is not None:
-        found["object"] = hidden.manifest(change.after)
-    return found
+        shape["object"] = hidden.manifest(change.after)
+    return shape
 
 
 def _field(field: Field) -> shapes.FieldChange:
-    found: shapes.FieldChange = {
+    shape: shapes.FieldChange = {
         "path": field.path,
         "before": field.before,
         "after": field.after,
         "effect": field.effect.value,
     }
     if field.before is MISSING:
-        del found["before"]
+        del shape["before"]
     if field.after is MISSING:
-        del found["after"]
-    return found
+        del shape["after"]
+    return shape
 
 
 def _number(number: Any) -> int | float:
@@ -178,11 +163,11 @@ def _number(number: Any) -> int | float:
 
 
 def _append(path: str, text: str) -> None:
-    from paddlespec.backend import OperationFailed
+    from paddlespec.runs.failures import OperationFailed
 
     try:
         with open(path, "a", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
         reason = (error.strerror or "").lower()
-        raise OperationFailed(f"cannot write the summary of the step: {reason}") from None
+        raise OperationFailed(f"cannot write the GitHub step summary: {reason}") from None

@@ -1,4 +1,4 @@
-"""Which files of the user's code differ between two archives that travel in ConfigMaps."""
+"""Compare the files of two code archives that are delivered in ConfigMaps."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paddlespec.manifest import Manifest
+    from paddlespec.render.manifest import Manifest
 
 _MOST = 5
 
 
 def changed_files(before: Sequence[Manifest], after: Sequence[Manifest]) -> list[str]:
-    """The files by name, with `+` what comes and with `-` what goes; at most a few of them."""
+    """List the changed files, added ones with `+` and removed ones with `-`; at most a few."""
     old, new = _files(before), _files(after)
     if old is None or new is None:
         return []
-    found = [
+    names = [
         f"{'+' if name not in old else '-' if name not in new else ''}{name}"
         for name in sorted({*old, *new})
         if old.get(name) != new.get(name)
     ]
-    more = [f"{len(found) - _MOST} more"] if len(found) > _MOST else []
-    return found[:_MOST] + more
+    more = [f"{len(names) - _MOST} more"] if len(names) > _MOST else []
+    return names[:_MOST] + more
 
 
 def _files(manifests: Sequence[Manifest]) -> dict[str, tuple[int, bytes]] | None:
-    """The modes and contents of all files in the archives; nothing without an archive."""
+    """Read the modes and contents of all files in the archives; None without an archive."""
     archives = [
         content
-        for each in manifests
-        if each["kind"] == "ConfigMap" and isinstance(each.get("binaryData"), dict)
-        for name, content in each["binaryData"].items()
+        for manifest in manifests
+        if manifest["kind"] == "ConfigMap" and isinstance(manifest.get("binaryData"), dict)
+        for name, content in manifest["binaryData"].items()
         if name.endswith(".tar")
     ]
     if not archives:
@@ -41,13 +41,13 @@ def _files(manifests: Sequence[Manifest]) -> dict[str, tuple[int, bytes]] | None
     from base64 import b64decode
     from io import BytesIO
 
-    found = {}
-    for each in archives:
+    files = {}
+    for archive in archives:
         try:
-            with tarfile.open(fileobj=BytesIO(b64decode(each)), mode="r:") as tar:
+            with tarfile.open(fileobj=BytesIO(b64decode(archive)), mode="r:") as tar:
                 for member in tar:
                     file = tar.extractfile(member) if member.isfile() else None
-                    found[member.name] = member.mode, file.read() if file else b""
-        except (ValueError, tarfile.TarError):  # someone else's, or cut off
+                    files[member.name] = member.mode, file.read() if file else b""
+        except (ValueError, tarfile.TarError):  # not created by paddlespec, or truncated
             return None
-    return found
+    return files

@@ -1,4 +1,4 @@
-"""Whether a job has room now, as a section of its preview."""
+"""Print whether a job fits right now, as a section of its preview."""
 
 from __future__ import annotations
 
@@ -17,30 +17,32 @@ if TYPE_CHECKING:
 
 _HEADS = ("", "needs", "free", "short", "fits")
 _VERDICTS = {
-    True: "the job fits at this moment",
-    False: "the job does not fit at this moment",
-    None: "nothing is known to be short, but not everything could be looked at",
+    True: "the job fits right now",
+    False: "the job does not fit right now",
+    None: "no shortage found, but some limits could not be read",
 }
 
 
-def feasibility(page: Page, found: Feasible) -> None:
-    """The verdict, and below it all that the job needs and that bounds it."""
-    if found.trouble is not None:
+def feasibility(page: Page, result: Feasible) -> None:
+    """Print the verdict, and below it what the job needs of every limit."""
+    if result.trouble is not None:
         page.heading("Feasibility", "unknown")
-        page.line(found.trouble, "yellow")
+        page.line(result.trouble, "yellow")
         return
-    page.heading("Feasibility", _VERDICTS[verdict(found.lines)])
-    shown = [each for each in found.lines if each.need or not each.fits]
-    page.table(_HEADS, [_row(each) for each in shown], frozenset(_HEADS[1:4]))
-    for each in shown:
-        if each.reason and not each.fits:
-            page.line(f"{_label(each)}: {each.reason}")
-    if found.note:
-        page.line(found.note)
+    page.heading("Feasibility", _VERDICTS[verdict(result.lines)])
+    shown = [line for line in result.lines if line.need or not line.fits]
+    page.table(_HEADS, [_row(line) for line in shown], frozenset(_HEADS[1:4]))
+    for line in shown:
+        if line.reason and not line.fits:
+            page.line(f"{_label(line)}: {line.reason}")
+    if result.note:
+        page.line(result.note)
 
 
 def _row(line: Line) -> list[str]:
-    amounts = (_amount(line.resource or "", each) for each in (line.need, line.free, line.short))
+    amounts = (
+        _amount(line.resource or "", amount) for amount in (line.need, line.free, line.short)
+    )
     return [_label(line), *amounts, FITS[line.fits]]
 
 

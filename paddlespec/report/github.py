@@ -1,4 +1,4 @@
-"""Findings as annotations of a GitHub workflow: they appear at their lines in the pull request."""
+"""Print findings as annotations of a GitHub workflow, shown at their lines in a pull request."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _MESSAGE = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 _PROPERTY = _MESSAGE | str.maketrans({":": "%3A", ",": "%2C"})
 
 
-def diagnostics(found: Sequence[Diagnostic]) -> str:
-    """One workflow command per finding."""
-    return "".join(f"{_command(each)}\n" for each in found)
+def diagnostics(findings: Sequence[Diagnostic]) -> str:
+    """Print one workflow command per finding."""
+    return "".join(f"{_command(finding)}\n" for finding in findings)
 
 
 def _command(diagnostic: Diagnostic) -> str:
@@ -40,5 +40,5 @@ def _escaped(value: object) -> str:
 
 
 def _utf8(text: str) -> str:
-    """*text* without the stand-ins for bytes that are no text, as file names may hold them."""
+    """Replace surrogates, which stand for undecodable bytes in file names."""
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,8 +1,8 @@
 """
-Secrets of manifests that were compared: each is shown as a number, the same for equal values.
+Replace the secrets of compared manifests by numbers, the same number for equal values.
 
-So a reviewer sees that a secret changed, or that two are equal, and never what they are. Values are
-hidden after the comparison, which sees them all.
+A reviewer sees that a secret changed, or that two are equal, but never their values. Secrets are
+hidden after the comparison, so that they are compared too.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Iterable, Iterator, Sequence
 
-    from paddlespec.diff import Comparison
-    from paddlespec.manifest import Manifest
+    from paddlespec.change.diff import Comparison
+    from paddlespec.render.manifest import Manifest
     from paddlespec.report.mask import Secrets
 
 _COPY = "kubectl.kubernetes.io/last-applied-configuration"
-# A shorter value of a variable that only sounds secret is hidden at its own place alone.
-_TELLING = 6
+# Shorter values of variables that only sound secret are hidden in the variable, not elsewhere.
+_SHORTEST = 6
 
 
 class Hidden:
-    """What the comparisons of one output must not show."""
+    """The secrets of all comparisons of one output."""
 
     def __init__(self, secrets: Iterable[Secrets], comparisons: Sequence[Comparison]) -> None:
         secrets = list(secrets)
-        self._variables = frozenset(name for each in secrets for name in each.variables)
-        self._options = sorted({option for each in secrets for option in each.options})
+        self._variables = frozenset(name for job in secrets for name in job.variables)
+        self._options = sorted({option for job in secrets for option in job.options})
         self._numbers: dict[str, int] = {}
         values = [
             value
@@ -41,10 +41,10 @@ class Hidden:
             if manifest is not None
             for value in self._values(manifest)
         ]
-        found = [each.texts for each in secrets] + [pattern(values)]
-        self._patterns: list[re.Pattern[str]] = [each for each in found if each]
+        patterns = [job.texts for job in secrets] + [pattern(values)]
+        self._patterns: list[re.Pattern[str]] = [pattern for pattern in patterns if pattern]
         self._known: dict[int, Manifest] = {}
-        # Numbers follow the order of the objects, whatever is said of them first.
+        # Numbers follow the order of the objects, independently of what is printed first.
         for comparison in comparisons:
             for row in comparison.rows:
                 for side in row.change:
@@ -52,12 +52,12 @@ class Hidden:
                         self._known[id(side)] = self._manifest(side)
 
     def number(self, value: Any) -> str:
-        """What is shown instead of *value*."""
+        """Return the replacement of *value*."""
         known = value if isinstance(value, str) else f"{type(value).__name__} {value}"
         return f"<hidden #{self._numbers.setdefault(known, len(self._numbers) + 1)}>"
 
     def text(self, text: str) -> str:
-        """*text* without the secrets in it."""
+        """Replace the secrets in *text*."""
         for option in self._options:
             text = text.replace(option, masked_option(option))
         if looks_secret(text):
@@ -69,7 +69,7 @@ class Hidden:
         return "".join([*parts, text[end:]])
 
     def manifest(self, manifest: Manifest) -> Manifest:
-        """*manifest*, one of those compared, as it may be shown."""
+        """Return *manifest*, one of the compared ones, without secrets."""
         return self._known.get(id(manifest)) or self._manifest(manifest)
 
     def _manifest(self, manifest: Manifest) -> Manifest:
@@ -85,22 +85,22 @@ class Hidden:
             return self.text(value)
         if isinstance(value, list):
             return [
-                self.number(each) if _is_named(before, each) else self._shown(each)
-                for before, each in zip([None, *value], value)
+                self.number(item) if _is_named(before, item) else self._shown(item)
+                for before, item in zip([None, *value], value)
             ]
         if not isinstance(value, dict):
             return value
-        found: dict[str, Any] = {}
-        for key, each in value.items():
+        shown: dict[str, Any] = {}
+        for key, item in value.items():
             if key == _COPY:
-                found[key] = self.number(each)
-            elif key == "binaryData" and isinstance(each, dict):
-                found[key] = {name: _packed(content) for name, content in each.items()}
-            elif key == "value" and self._is_secret(value.get("name"), each):
-                found[key] = self.number(each)
+                shown[key] = self.number(item)
+            elif key == "binaryData" and isinstance(item, dict):
+                shown[key] = {name: _packed(content) for name, content in item.items()}
+            elif key == "value" and self._is_secret(value.get("name"), item):
+                shown[key] = self.number(item)
             else:
-                found[key] = self._shown(each)
-        return found
+                shown[key] = self._shown(item)
+        return shown
 
     def _is_secret(self, name: Any, value: Any) -> bool:
         if not isinstance(name, str) or value is None or value == "":
@@ -108,48 +108,48 @@ class Hidden:
         return name in self._variables or names_secret(name)
 
     def _values(self, value: Any) -> Iterator[str]:
-        """The secret values of variables in a manifest, which may stand in commands as well."""
+        """Yield the secret values of variables in a manifest, which may also occur in commands."""
         if isinstance(value, list):
-            for each in value:
-                yield from self._values(each)
+            for item in value:
+                yield from self._values(item)
         elif isinstance(value, dict):
             name, text = value.get("name"), value.get("value")
             if isinstance(text, str) and self._is_secret(name, text):
-                telling = len(text) >= _TELLING and not text.startswith(("/", "$", "./", "<"))
-                yield from [text] if telling or name in self._variables else []
-            for each in value.values():
-                yield from self._values(each)
+                distinctive = len(text) >= _SHORTEST and not text.startswith(("/", "$", "./", "<"))
+                yield from [text] if distinctive or name in self._variables else []
+            for item in value.values():
+                yield from self._values(item)
 
     def _spans(self, text: str) -> list[tuple[int, int]]:
-        """Where secrets are in *text*; those that overlap are one."""
-        found: list[tuple[int, int]] = []
+        """Find the secrets in *text*; overlapping ones are merged."""
+        spans: list[tuple[int, int]] = []
         for start, stop in sorted(
-            span for each in self._patterns for span in _overlapping(each, text)
+            span for known in self._patterns for span in _overlapping(known, text)
         ):
-            if found and start < found[-1][1]:
-                found[-1] = found[-1][0], max(stop, found[-1][1])
+            if spans and start < spans[-1][1]:
+                spans[-1] = spans[-1][0], max(stop, spans[-1][1])
             else:
-                found.append((start, stop))
-        return found
+                spans.append((start, stop))
+        return spans
 
 
 def _overlapping(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
-    """Every match: one secret may begin inside of another."""
-    found = pattern.search(text)
-    while found:
-        yield found.span()
-        found = pattern.search(text, found.start() + 1)
+    """Yield all matches, including overlapping ones."""
+    match = pattern.search(text)
+    while match:
+        yield match.span()
+        match = pattern.search(text, match.start() + 1)
 
 
 def _is_named(option: Any, value: Any) -> bool:
-    """Whether an argument is the secret that the one before it announces: `--password`."""
+    """Report whether an argument is a secret announced by the previous one: `--password`."""
     if not isinstance(option, str) or not isinstance(value, str) or not option.startswith("-"):
         return False
     return names_secret(option.lstrip("-")) and not value.startswith(("-", "$"))
 
 
 def _packed(content: Any) -> str:
-    """Bytes by their length, and what tells them from others."""
+    """Describe bytes by their length and digest."""
     from base64 import b64decode
     from hashlib import sha256
 

@@ -1,4 +1,4 @@
-"""Jobs and their replicas, wherever they run: for people, and as plain data."""
+"""Print jobs and their replicas as tables or as plain data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from paddlespec.picture import JobState, RoleState, Worker
+    from paddlespec.runs.state import JobState, RoleState, Worker
     from paddlespec.shapes import jobs as shapes
 
 _SPACE = Column("NAMESPACE", cut=True)
@@ -47,28 +47,28 @@ _WORKERS = (
 
 
 def jobs(
-    found: Sequence[JobState],
+    jobs: Sequence[JobState],
     now: datetime,
     *,
     spaces: bool = False,
     wide: bool = False,
     width: int | None = None,
 ) -> str:
-    """One line for each job; *spaces* names the namespaces."""
+    """Print a row for each job; *spaces* adds the namespaces."""
     columns = [*([_SPACE] if spaces else []), *_JOBS]
-    rows = [[*([each.namespace] if spaces else []), *_job(each, now)] for each in found]
+    rows = [[*([job.namespace] if spaces else []), *_job(job, now)] for job in jobs]
     return table(columns, rows, wide=wide, width=width)
 
 
 def workers(
-    found: Sequence[Worker], now: datetime, *, wide: bool = False, width: int | None = None
+    workers: Sequence[Worker], now: datetime, *, wide: bool = False, width: int | None = None
 ) -> str:
-    """One line for each replica."""
-    return table(_WORKERS, [_worker(each, now) for each in found], wide=wide, width=width)
+    """Print a row for each replica."""
+    return table(_WORKERS, [_worker(worker, now) for worker in workers], wide=wide, width=width)
 
 
 def job_data(job: JobState) -> shapes.Job:
-    """A job as plain data."""
+    """Return a job as plain data."""
     return {
         "namespace": job.namespace,
         "name": job.name,
@@ -76,7 +76,7 @@ def job_data(job: JobState) -> shapes.Job:
         "mode": job.mode,
         "state": job.stage.value,
         "reason": job.why,
-        "roles": {each.name: _role_data(each) for each in job.roles},
+        "roles": {role.name: _role_data(role) for role in job.roles},
         "queue": job.queue,
         "started": job.started,
         "finished": job.finished,
@@ -87,7 +87,7 @@ def job_data(job: JobState) -> shapes.Job:
 
 
 def worker_data(worker: Worker) -> shapes.Worker:
-    """A replica as plain data."""
+    """Return a replica as plain data."""
     return {
         "name": worker.name,
         "role": worker.role,
@@ -106,7 +106,7 @@ def worker_data(worker: Worker) -> shapes.Worker:
 
 
 def lasted(job: JobState, now: datetime) -> str:
-    """How long a job took, or takes already; nothing if nobody knows."""
+    """Format how long a job took or has been running; empty if unknown."""
     start, end = moment(job.started), moment(job.finished)
     if start is None or (end is None and job.stage.is_over):
         return ""
@@ -114,7 +114,7 @@ def lasted(job: JobState, now: datetime) -> str:
 
 
 def state_of(worker: Worker) -> str:
-    """How far a replica is, with the word that says why."""
+    """Name the state of a replica, with its reason."""
     return f"{worker.state.value} ({worker.reason})" if worker.reason else worker.state.value
 
 
@@ -137,7 +137,7 @@ def _job(job: JobState, now: datetime) -> list[str]:
         _ready(trainers),
         _ready(job.role("pservers")),
         str(trainers.succeeded) if trainers else "",
-        str(sum(each.failed for each in job.roles)) if job.roles else "",
+        str(sum(role.failed for role in job.roles)) if job.roles else "",
         ago(job.started, now),
         lasted(job, now),
         job.queue or "",

@@ -1,8 +1,8 @@
 """
-A page of plain sections: headings, facts, tables, without a frame around anything.
+A page of plain sections: headings, facts and tables, without borders.
 
-With and without colour it is the same page, so that what was reviewed in a terminal reads equal in
-a log. Every text goes through the page's filter, which hides secrets.
+The page is the same with and without color, so a log reads like the terminal. All text passes
+the page's filter, which hides secrets.
 """
 
 from __future__ import annotations
@@ -15,7 +15,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from paddlespec.report.width import brief, cells, plain, visible
+from paddlespec.report.width import (
+    brief,
+    cells,
+    plain,
+    visible,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,7 +31,7 @@ _GAP = 2
 
 
 class Page:
-    """Text for people, *width* columns wide."""
+    """A page of text, *width* columns wide."""
 
     def __init__(self, width: int, *, color: bool, hide: Callable[[str], str]) -> None:
         self.width = width
@@ -49,27 +54,27 @@ class Page:
         )
 
     def text(self) -> str:
-        """Everything on the page."""
+        """Return the page."""
         lines = self._out.getvalue().split("\n")
-        return "\n".join(each.rstrip() for each in lines)
+        return "\n".join(line.rstrip() for line in lines)
 
     def title(self, text: str) -> None:
-        """The first line of the page."""
+        """Print the first line of the page."""
         self._console.print(Text(self._clean(text), "bold", overflow="fold"))
 
     def heading(self, text: str, note: str = "") -> None:
-        """The line above a section, after an empty one."""
+        """Print the heading of a section, after an empty line."""
         line = Text(self._clean(text), "bold cyan")
         if note:
             line.append(f"  {self._clean(note)}", "not bold default")
         self._console.print(Text(), line, sep="\n")
 
     def line(self, text: str, style: str = "", indent: int = INDENT) -> None:
-        """A paragraph."""
+        """Print a paragraph."""
         self._put(Text(self._clean(text), style, overflow="fold"), indent)
 
     def facts(self, facts: Sequence[tuple[str, str]]) -> None:
-        """Names and values side by side."""
+        """Print names and values side by side."""
         if not facts:
             return
         table = self._grid()
@@ -80,7 +85,7 @@ class Page:
         self._put(table)
 
     def variables(self, facts: Sequence[tuple[str, str]]) -> None:
-        """Names and values side by side; a value that is too long for that stands below its name."""
+        """Print names and values side by side, and values that are too long below their names."""
         room = self.width - INDENT - _GAP
         shown = [(name, self._clean(value)) for name, value in facts]
         beside = [len(name) for name, value in shown if len(name) + cells(value) <= room]
@@ -92,8 +97,8 @@ class Page:
                 self._put(line)
                 continue
             self._put(line)
-            for each in brief(value):
-                self._put(Text(each, overflow="fold"), _DEEPER)
+            for part in brief(value):
+                self._put(Text(part, overflow="fold"), _DEEPER)
 
     def table(
         self,
@@ -101,17 +106,17 @@ class Page:
         rows: Sequence[Sequence[str]],
         numbers: frozenset[str] = frozenset(),
     ) -> None:
-        """Columns below their heads, those called *numbers* to the right; empty ones are left out."""
+        """Print columns below their heads, right-aligned if in *numbers*; omit empty columns."""
         self._put(self._table(heads, rows, numbers))
 
     def fits(self, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-        """Whether a table stays within the width of the page without breaking a word."""
+        """Report whether a table fits the width of the page without breaking a word."""
         measured = self._console.measure(self._table(heads, rows, frozenset()))
         return measured.maximum + INDENT <= self.width
 
     def yaml(self, text: str) -> None:
-        """A document, highlighted where there is colour; its lines are never cut."""
-        text = "".join(each if each == "\n" else plain(each) for each in text)
+        """Print a YAML document, highlighted if the page has color; its lines are never cut."""
+        text = "".join(char if char == "\n" else plain(char) for char in text)
         if self._color:
             from rich.syntax import Syntax
 

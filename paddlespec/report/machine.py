@@ -1,4 +1,4 @@
-"""Findings as JSON."""
+"""Print findings as JSON."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from paddlespec.shapes.findings import Finding, Findings
 
 
-def diagnostics(found: Sequence[Diagnostic]) -> str:
-    """One object: the findings, and how many there are of each severity."""
-    errors = sum(each.is_error for each in found)
+def diagnostics(findings: Sequence[Diagnostic]) -> str:
+    """Print one object: the findings, and the number of each severity."""
+    errors = sum(finding.is_error for finding in findings)
     listed: Findings = {
-        "diagnostics": [_finding(each) for each in found],
+        "diagnostics": [_finding(finding) for finding in findings],
         "errors": errors,
-        "warnings": len(found) - errors,
+        "warnings": len(findings) - errors,
     }
     return json.dumps(listed, indent=2) + "\n"
 

@@ -1,8 +1,8 @@
 """
-What would change, as the comment of a pull request.
+Print what would change as the comment of a pull request.
 
-Nothing of a spec is markup here: no mention, no link, no end of a fence. What does not fit into a
-comment is left out by whole lines, and said to be.
+Text from a spec is never markup: it cannot mention, link, or close a code fence. Lines that do
+not fit in a comment are left out, and the comment names what is missing.
 """
 
 from __future__ import annotations
@@ -10,39 +10,39 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from paddlespec.diff import Operation
-from paddlespec.report.changes import remarks, title, worth_telling
+from paddlespec.change.diff import Operation
 from paddlespec.report.objects import lines
+from paddlespec.report.remarks import is_reported, remarks, title
 from paddlespec.report.summary import facts, plan
 from paddlespec.report.width import shortened, visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paddlespec.diff import Comparison
+    from paddlespec.change.diff import Comparison
     from paddlespec.report.hidden import Hidden
     from paddlespec.report.objects import Line
 
 MARKER = "<!-- paddlespec:diff -->"
 MOST = 65_000
-# What is said of what was left out, and the last line, have to fit behind everything else.
+# Room for the list of what was left out, and for the last line.
 _RESERVED = 6_000
 _MOST_NAMES = 10
 _LONGEST_CELL = 200
-# Of GitHub's colours of a diff `!` is the one for neither of both.
+# `!` is the symbol that GitHub colors as neither added nor removed.
 _FIRST = {"+": "+", "-": "-", " ": " ", "~": "!", "-/+": "!", "?": "!"}
-# Mentions and references are found in any text that stands in no `<code>`, escaped or not.
+# GitHub finds mentions and references in any text outside of `<code>`, escaped or not.
 _MARKUP = re.compile(r"[^\w\s.,;:=/+()%#-]|_|:(?=//)|(?<=www)\.")
 
 
 class _Page(NamedTuple):
-    """Parts of a comment, and how many characters are left."""
+    """The parts of a comment, and the number of characters left."""
 
     parts: list[str]
     left: list[int]
 
     def put(self, text: str) -> bool:
-        """Add *text* where it fits."""
+        """Append *text* if it fits."""
         if len(text) > self.left[0]:
             return False
         self.left[0] -= len(text)
@@ -51,32 +51,32 @@ class _Page(NamedTuple):
 
 
 def markdown(comparisons: Sequence[Comparison], hidden: Hidden) -> str:
-    """The whole comment; a line that finds it again comes first, the sum last."""
-    told = [each for each in comparisons if worth_telling(each)]
+    """Build the comment; it starts with the marker that identifies it and ends with the plan."""
+    shown = [comparison for comparison in comparisons if is_reported(comparison)]
     ending = f"{plan(comparisons)}\n"
     page = _Page([f"{MARKER}\n"], [MOST - _RESERVED - len(MARKER) - len(ending)])
-    if told:
-        page.put(f"Compared with {_code(hidden.text(told[0].against))}.\n\n")
-        left_out = _table(page, told, hidden)
+    if shown:
+        page.put(f"Compared with {_code(hidden.text(shown[0].against))}.\n\n")
+        left_out = _table(page, shown, hidden)
         page.put("\n")
-        left_out += _details(page, told, hidden)
+        left_out += _details(page, shown, hidden)
         page.parts.extend([*_missing(left_out), "\n"] if left_out else [])
     return "".join([*page.parts, ending])
 
 
-def _table(page: _Page, told: Sequence[Comparison], hidden: Hidden) -> list[str]:
-    """A row per job, in at most half of the room; the jobs that did not fit."""
+def _table(page: _Page, shown: Sequence[Comparison], hidden: Hidden) -> list[str]:
+    """Append a row per job, in at most half of the space; return the jobs that did not fit."""
     page.put("| job | objects | what changes |\n|---|---|---|\n")
     half = page.left[0] // 2
-    for index, comparison in enumerate(told):
-        found = [f"{each.name}: {each}" for each in facts(comparison, hidden.text)]
+    for index, comparison in enumerate(shown):
+        texts = [f"{fact.name}: {fact}" for fact in facts(comparison, hidden.text)]
         if comparison.problems:
-            found.append(f"{len(comparison.problems)} objects could not be compared")
-        found += [hidden.text(each) for each in remarks(comparison)]
-        cells = "<br>".join(_code(shortened(each, _LONGEST_CELL)) for each in found)
+            texts.append(f"{len(comparison.problems)} objects could not be compared")
+        texts += [hidden.text(remark) for remark in remarks(comparison)]
+        cells = "<br>".join(_code(shortened(text, _LONGEST_CELL)) for text in texts)
         row = f"| {_code(title(comparison))} | {_counts(comparison)} | {cells} |\n"
         if page.left[0] - len(row) < half or not page.put(row):
-            return [f"the rows of {_names(told[index:])}"]
+            return [f"rows of {_names(shown[index:])}"]
     return []
 
 
@@ -85,36 +85,36 @@ def _counts(comparison: Comparison) -> str:
     for row in comparison.rows:
         counts[row.change.operation] += 1
     return ", ".join(
-        f"{count} to {each.value}"
-        for each, count in counts.items()
-        if count and each is not Operation.keep
+        f"{count} to {operation.value}"
+        for operation, count in counts.items()
+        if count and operation is not Operation.keep
     )
 
 
-def _details(page: _Page, told: Sequence[Comparison], hidden: Hidden) -> list[str]:
-    """The objects of each job, folded; what did not fit."""
+def _details(page: _Page, shown: Sequence[Comparison], hidden: Hidden) -> list[str]:
+    """Append the objects of each job, folded; return what did not fit."""
     left_out = []
     skipped = []
-    for comparison in told:
-        found = [_line(line) for row in comparison.rows for line in lines(row, hidden)]
-        if page.put(_block(comparison, found, told, hidden)):
+    for comparison in shown:
+        rows = [_line(line) for row in comparison.rows for line in lines(row, hidden)]
+        if page.put(_block(comparison, rows, shown, hidden)):
             continue
-        kept = _fitting(found, page.left[0] - len(_block(comparison, [], told, hidden)) - 200)
-        if kept and page.put(_block(comparison, [*kept, "  …"], told, hidden)):
-            count = len(found) - len(kept)
+        kept = _fitting(rows, page.left[0] - len(_block(comparison, [], shown, hidden)) - 200)
+        if kept and page.put(_block(comparison, [*kept, "  …"], shown, hidden)):
+            count = len(rows) - len(kept)
             left_out.append(f"{count:,} lines of {_code(title(comparison))}")
         else:
             skipped.append(comparison)
-    return [*left_out, *([f"the objects of {_names(skipped)}"] if skipped else [])]
+    return [*left_out, *([f"objects of {_names(skipped)}"] if skipped else [])]
 
 
 def _block(
-    comparison: Comparison, found: Sequence[str], told: Sequence[Comparison], hidden: Hidden
+    comparison: Comparison, rows: Sequence[str], shown: Sequence[Comparison], hidden: Hidden
 ) -> str:
-    text = "".join(f"{each}\n" for each in found)
+    text = "".join(f"{line}\n" for line in rows)
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     against = ""
-    if comparison.against != told[0].against:
+    if comparison.against != shown[0].against:
         against = f"Compared with {_code(hidden.text(comparison.against))}.\n\n"
     nothing = "not compared" if comparison.problems else "no changes"
     summary = f"<summary>{_code(title(comparison))}: {_counts(comparison) or nothing}"
@@ -124,28 +124,28 @@ def _block(
 
 
 def _line(line: Line) -> str:
-    """A line with its symbol in the first column, where a diff has it."""
+    """Print a line with its symbol in the first column, as in a diff."""
     first = _FIRST[line.symbol]
     own = "" if line.depth or first == line.symbol else f"{line.symbol} "
     return f"{first} {'  ' * line.depth}{own}{line.text}".rstrip()
 
 
-def _fitting(found: Sequence[str], room: int) -> list[str]:
+def _fitting(text_lines: Sequence[str], room: int) -> list[str]:
     kept = []
-    for each in found:
-        room -= len(each) + 1
+    for line in text_lines:
+        room -= len(line) + 1
         if room < 0:
             break
-        kept.append(each)
+        kept.append(line)
     return kept
 
 
 def _missing(left_out: Sequence[str]) -> list[str]:
-    return [f"Left out, since a comment holds no more: {'; '.join(left_out)}.\n"]
+    return [f"Left out because of the size limit of comments: {'; '.join(left_out)}.\n"]
 
 
 def _names(comparisons: Sequence[Comparison]) -> str:
-    names = [shortened(title(each), 40) for each in comparisons[:_MOST_NAMES]]
+    names = [shortened(title(comparison), 40) for comparison in comparisons[:_MOST_NAMES]]
     more = len(comparisons) - len(names)
     return ", ".join(map(_code, names)) + (f" and {more:,} more jobs" if more else "")
 
@@ -155,5 +155,5 @@ def _code(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """*text* without a meaning to Markdown or HTML."""
-    return _MARKUP.sub(lambda found: f"&#{ord(found[0])};", text)
+    """Escape *text* for Markdown and HTML."""
+    return _MARKUP.sub(lambda match: f"&#{ord(match[0])};", text)

@@ -1,8 +1,8 @@
 """
-What must not be shown: values marked sensitive, and values that look like credentials.
+Hide what must not be shown: values marked sensitive, and values that look like credentials.
 
-A secret is hidden at its own place, whatever it is, and wherever its text turns up again: in a
-command that an expression wrote it into, in the option that supplied it.
+A secret is hidden where it is defined and wherever its text appears again: in a command that
+contains it by an expression, in the option that supplied it.
 """
 
 from __future__ import annotations
@@ -10,29 +10,29 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from paddlespec.contract import ROLES
-from paddlespec.document import walk
+from paddlespec.render.runtime import ROLES
+from paddlespec.spec.document import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from paddlespec.diagnostic import Diagnostic, Path
-    from paddlespec.document import Document
-    from paddlespec.manifest import Manifest
     from paddlespec.model import Job
     from paddlespec.pipeline import Loaded
+    from paddlespec.render.manifest import Manifest
+    from paddlespec.spec.document import Document
 
 MASK = "***"
 LOOKS_SECRET = "looks-like-secret"
-# The parts of a variable's source that are names and not values.
+# The keys of a variable's source that hold names rather than values.
 NAMES = frozenset(("secret", "configMap", "key", "sensitive"))
 _PARAMETER = re.compile(r"\$\{\{\s*parameters\.([A-Za-z0-9_-]+)\s*\}\}")
-# A shorter text says nothing; one shorter than a word is hidden only where it stands alone.
+# Shorter texts are not hidden elsewhere; texts below the length of a word only if they stand alone.
 _SHORTEST, _WORD = 3, 6
 
 
 class Secrets(NamedTuple):
-    """The secrets of one job: where they stand, which variables hold them, how they read."""
+    """The secrets of one job: their paths, the variables and options that hold them, their texts."""
 
     paths: frozenset[Path] = frozenset()
     variables: frozenset[str] = frozenset()
@@ -40,32 +40,32 @@ class Secrets(NamedTuple):
     texts: re.Pattern[str] | None = None
 
     def hide(self, text: str) -> str:
-        """*text* without the secrets in it."""
+        """Replace the secrets in *text*."""
         for option in self.options:
             text = text.replace(option, masked_option(option))
         return self.texts.sub(MASK, text) if self.texts else text
 
     def shown(self, path: Path, value: Any) -> str:
-        """The value at *path* as people may see it."""
-        if any(path[: len(each)] == each for each in self.paths):
+        """Return the value at *path* with secrets hidden."""
+        if any(path[: len(secret)] == secret for secret in self.paths):
             return MASK
         return self.hide(_text(value))
 
     def masked(self, value: Any) -> Any:
-        """*value*, a part of a manifest, without secrets and without packed bytes."""
+        """Return *value*, a part of a manifest, without secrets and without packed bytes."""
         if isinstance(value, str):
             return self.hide(value)
         if isinstance(value, list):
-            return [self.masked(each) for each in value]
+            return [self.masked(item) for item in value]
         if not isinstance(value, dict):
             return value
-        found = {
-            key: _sizes(each) if key == "binaryData" else self.masked(each)
-            for key, each in value.items()
+        shown = {
+            key: _sizes(item) if key == "binaryData" else self.masked(item)
+            for key, item in value.items()
         }
-        if isinstance(found.get("env"), list):
-            found["env"] = [self._variable(each) for each in found["env"]]
-        return found
+        if isinstance(shown.get("env"), list):
+            shown["env"] = [self._variable(variable) for variable in shown["env"]]
+        return shown
 
     def _variable(self, entry: Any) -> Any:
         if isinstance(entry, dict) and entry.get("name") in self.variables and "value" in entry:
@@ -74,32 +74,32 @@ class Secrets(NamedTuple):
 
 
 def masked(
-    manifests: Iterable[Manifest], job: Job, found: Iterable[Diagnostic] = ()
+    manifests: Iterable[Manifest], job: Job, findings: Iterable[Diagnostic] = ()
 ) -> list[Manifest]:
-    """*manifests* of *job* as they may be shown; *found* adds what looks like a credential."""
-    secrets = secrets_in(job, found)
-    return [secrets.masked(each) for each in manifests]
+    """Return *manifests* of *job* without secrets; *findings* add what looks like a credential."""
+    secrets = secrets_in(job, findings)
+    return [secrets.masked(manifest) for manifest in manifests]
 
 
 def effective_spec(loaded: Loaded) -> str:
-    """The spec that was applied, all layers merged, as YAML without secrets."""
+    """Return the applied spec, with all layers merged, as YAML without secrets."""
     from paddlespec.checks.secrets import names_secret
-    from paddlespec.emit import dump
+    from paddlespec.spec.emit import dump
 
     secrets = secrets_of(loaded)
 
     def shown(value: Any, path: Path) -> Any:
-        if any(path == each for each in secrets.paths):
+        if any(path == secret for secret in secrets.paths):
             return MASK
         if isinstance(value, dict):
-            name = value.get("name")  # a variable, as patches write it
+            name = value.get("name")  # patches write variables with a name and a value
             secret = name in secrets.variables or (isinstance(name, str) and names_secret(name))
             return {
-                key: MASK if secret and key == "value" else shown(each, (*path, key))
-                for key, each in value.items()
+                key: MASK if secret and key == "value" else shown(item, (*path, key))
+                for key, item in value.items()
             }
         if isinstance(value, list):
-            return [shown(each, (*path, index)) for index, each in enumerate(value)]
+            return [shown(item, (*path, index)) for index, item in enumerate(value)]
         return secrets.hide(value) if isinstance(value, str) else value
 
     order = ("apiVersion", "kind", "metadata", "spec")
@@ -108,19 +108,19 @@ def effective_spec(loaded: Loaded) -> str:
 
 
 def secrets_of(loaded: Loaded) -> Secrets:
-    """Everything secret in a job that was read."""
+    """Collect the secrets of a loaded job."""
     return secrets_in(loaded.job, loaded.diagnostics, loaded.document)
 
 
 def secrets_in(
-    job: Job, found: Iterable[Diagnostic] = (), document: Document | None = None
+    job: Job, findings: Iterable[Diagnostic] = (), document: Document | None = None
 ) -> Secrets:
-    """The secrets of *job*; its document tells which parameters and options supplied them."""
+    """Collect the secrets of *job*, and from its document the parameters that supplied them."""
     paths: set[Path] = set(_sensitive(job))
-    paths |= {each.path for each in found if each.code == LOOKS_SECRET and each.path}
+    paths |= {finding.path for finding in findings if finding.code == LOOKS_SECRET and finding.path}
     if document:
         paths |= {("spec", "parameters", name) for name in _feeding(paths, document)}
-    values = [each for path in paths for each in _values(job, document, path)]
+    values = [value for path in paths for value in _values(job, document, path)]
     options = {
         place.origin.source
         for path in paths
@@ -130,43 +130,44 @@ def secrets_in(
     variables = {path[index + 1] for path in paths for index in _env(path)}
     return Secrets(
         frozenset(paths),
-        frozenset(str(each) for each in variables),
+        frozenset(str(name) for name in variables),
         frozenset(options),
         pattern(values),
     )
 
 
 def pattern(values: Iterable[str]) -> re.Pattern[str] | None:
-    """What finds any of *values* inside of a text, the longest first."""
-    found = sorted({each for each in values if len(each) >= _SHORTEST}, key=len, reverse=True)
+    """Compile a pattern that matches any of *values* inside a text, the longest first."""
+    longest = sorted({value for value in values if len(value) >= _SHORTEST}, key=len, reverse=True)
     parts = [
-        re.escape(each) if len(each) >= _WORD else rf"(?<!\w){re.escape(each)}(?!\w)"
-        for each in found
+        re.escape(value) if len(value) >= _WORD else rf"(?<!\w){re.escape(value)}(?!\w)"
+        for value in longest
     ]
     return re.compile("|".join(parts)) if parts else None
 
 
 def parameters(text: str) -> list[str]:
-    """The parameters that the expressions of *text* use."""
+    """List the parameters that the expressions of *text* use."""
     return _PARAMETER.findall(text)
 
 
 def masked_option(option: str) -> str:
-    """An option that holds a secret: `--update env.TOKEN=***`."""
+    """Hide the value of an option: `--update env.TOKEN=***`."""
     left, splits, _ = option.partition("=")
     return f"{left}={MASK}" if splits else left
 
 
-# Numbers, quantities and truth values are nobody's secret.
+# Numbers, quantities and booleans are never secret.
 _PLAIN = re.compile(r"[0-9.]{1,6}[A-Za-z]{0,2}|true|false|null")
 
 
-def told(diagnostic: Diagnostic) -> Diagnostic:
+def redacted(diagnostic: Diagnostic) -> Diagnostic:
     """
-    *diagnostic* as it may be shown.
+    Hide a secret in the location of *diagnostic*.
 
-    An option is its own place, and may be wrong in the very word that calls its value sensitive: of
-    options that set variables, structures or fields that nobody knows, only the name is told.
+    The location of a finding in an option is the option's text. It may have an error in the very
+    word that marks its value as sensitive, so only the names of options are shown that set
+    variables, structures or unknown fields.
     """
     span = diagnostic.span
     left, splits, value = span.file.partition("=")
@@ -188,19 +189,19 @@ def _sensitive(job: Job) -> Iterator[Path]:
 
 
 def _feeding(paths: set[Path], document: Document) -> set[str]:
-    """The parameters whose values became part of a secret, through others or directly."""
-    found: set[str] = set()
+    """Find the parameters whose values became part of a secret, directly or through others."""
+    names: set[str] = set()
     left = list(paths)
     while left:
         for name in parameters(_written(document, left.pop())):
-            if name not in found:
-                found.add(name)
+            if name not in names:
+                names.add(name)
                 left.append(("spec", "parameters", name))
-    return found
+    return names
 
 
 def _written(document: Document, path: Path) -> str:
-    """The value at *path* as its layer wrote it, before expressions were replaced."""
+    """Return the text of the value at *path* in its layer, before expressions were replaced."""
     place = document.nearest(path)[1]
     if place.origin.is_option:
         return place.origin.text
@@ -217,13 +218,13 @@ def _written(document: Document, path: Path) -> str:
 
 def _values(job: Job, document: Document | None, path: Path) -> Iterator[str]:
     value = document.at(path) if document else _variable(job, path)
-    for _, each in walk(value):
-        if each is not None and not isinstance(each, bool):
-            yield _text(each)
+    for _, scalar in walk(value):
+        if scalar is not None and not isinstance(scalar, bool):
+            yield _text(scalar)
 
 
 def _variable(job: Job, path: Path) -> Any:
-    """The value of the variable at *path*, where only the job is known."""
+    """Return the value of the variable at *path*, if there is no document."""
     for index in _env(path):
         holder = getattr(job.spec, str(path[1])) if index > 1 else job.spec
         source = holder.env.get(str(path[index + 1]))
@@ -232,7 +233,7 @@ def _variable(job: Job, path: Path) -> Any:
 
 
 def _env(path: Path) -> list[int]:
-    """Where in *path* the variable's name is about to come."""
+    """Return the positions in *path* that precede the name of a variable."""
     return [index for index, part in enumerate(path[:3]) if part == "env" and len(path) > index + 1]
 
 
@@ -245,7 +246,7 @@ def _text(value: Any) -> str:
 def _sizes(data: Any) -> Any:
     if not isinstance(data, dict):
         return data
-    return {key: f"<{_size(str(each))} bytes>" for key, each in data.items()}
+    return {key: f"<{_size(str(value))} bytes>" for key, value in data.items()}
 
 
 def _size(encoded: str) -> int:

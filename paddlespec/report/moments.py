@@ -1,4 +1,4 @@
-"""Times and how long they are ago, for people."""
+"""Parse times, and format durations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _UNITS = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
 
 
 def moment(text: str | None) -> datetime | None:
-    """An RFC 3339 time without fractions, if it is one."""
+    """Parse an RFC 3339 time without fractions; None if it is invalid."""
     try:
         return datetime.strptime(text or "", "%Y-%m-%dT%H:%M:%S%z")
     except ValueError:
@@ -16,7 +16,7 @@ def moment(text: str | None) -> datetime | None:
 
 
 def duration(seconds: float) -> str:
-    """A length of time in its two largest units."""
+    """Format a duration in its two largest units."""
     left = max(0, int(seconds))
     parts: list[str] = []
     for unit, length in _UNITS:
@@ -27,6 +27,6 @@ def duration(seconds: float) -> str:
 
 
 def ago(text: str | None, now: datetime) -> str:
-    """How long ago a time was; nothing if it is not known."""
+    """Format how long ago a time was; empty if it is unknown."""
     start = moment(text)
     return "" if start is None else duration((now - start).total_seconds())

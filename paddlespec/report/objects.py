@@ -1,21 +1,27 @@
-"""One object of a comparison as lines: what happens to it, and every path that changes."""
+"""Print one object of a comparison: what happens to it, and every path that changes."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from paddlespec.change.diff import (
+    MISSING,
+    Effect,
+    Operation,
+    differences,
+    effect,
+)
 from paddlespec.diagnostic import dotted
-from paddlespec.diff import MISSING, Effect, Operation, differences, effect
-from paddlespec.emit import dump
 from paddlespec.report.width import shortened, visible
+from paddlespec.spec.emit import dump
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from paddlespec.change.diff import Row
     from paddlespec.diagnostic import Path
-    from paddlespec.diff import Row
-    from paddlespec.manifest import Manifest
+    from paddlespec.render.manifest import Manifest
     from paddlespec.report.hidden import Hidden
 
 SYMBOLS = {
@@ -35,7 +41,7 @@ _SHORT, _LONGEST, _AROUND = 60, 400, 60
 
 
 class Line(NamedTuple):
-    """A line with its symbol; those of an object stand deeper than its head."""
+    """A line with its symbol; the lines of an object are deeper than its head."""
 
     symbol: str
     depth: int
@@ -43,7 +49,7 @@ class Line(NamedTuple):
 
 
 class Field(NamedTuple):
-    """One path that changes, secrets hidden, a list without names as a whole."""
+    """One path that changes, with secrets hidden; a list of unnamed items changes as a whole."""
 
     path: str
     before: Any
@@ -56,14 +62,14 @@ class Field(NamedTuple):
 
 
 def lines(row: Row, hidden: Hidden) -> Iterator[Line]:
-    """What there is to say of an object that changes, or that could not be compared."""
+    """Yield the lines of an object that changes, or that could not be compared."""
     operation = row.change.operation
     if operation is Operation.keep and not row.problem:
         return
     head = f"{row.change.identity}: {operation.value}"
     if row.problem:
-        told = visible(hidden.text(row.problem))
-        head = f"{row.change.identity}: could not be compared: {told}"
+        problem = visible(hidden.text(row.problem))
+        head = f"{row.change.identity}: could not be compared: {problem}"
     yield Line(SYMBOLS[operation], 0, head)
     if operation is Operation.create and row.change.after is not None:
         for text in dump(hidden.manifest(row.change.after)).splitlines():
@@ -73,36 +79,36 @@ def lines(row: Row, hidden: Hidden) -> Iterator[Line]:
 
 
 def fields(row: Row, hidden: Hidden) -> list[Field]:
-    """The fields that differ of an object that is there before and after."""
+    """List the fields that differ, if the object exists before and after."""
     before, after = row.change.before, row.change.after
     if before is None or after is None or row.change.operation is Operation.keep:
         return []
     old, new = hidden.manifest(before), hidden.manifest(after)
-    found: dict[Path, Field] = {}
+    changed: dict[Path, Field] = {}
     for path, *values in differences(old, new):
         whole = _whole(path)
         what = effect(after["kind"], path)
         if whole != path:
             values = [_at(old, whole), _at(new, whole)]
-        if whole in found:
-            what = max(what, found[whole].effect, key=_EFFECTS.index)
-        found[whole] = Field(written(whole, old, new), values[0], values[1], what)
-    return list(found.values())
+        if whole in changed:
+            what = max(what, changed[whole].effect, key=_EFFECTS.index)
+        changed[whole] = Field(written(whole, old, new), values[0], values[1], what)
+    return list(changed.values())
 
 
 def written(path: Path, before: Manifest, after: Manifest) -> str:
-    """*path* as people write it, items of lists in brackets: `containers[paddle].image`."""
+    """Format *path* with list items in brackets: `containers[paddle].image`."""
     text = ""
     sides: list[Any] = [after, before]
     for part in path:
-        is_item = any(isinstance(each, list) for each in sides)
+        is_item = any(isinstance(side, list) for side in sides)
         text += f"[{part}]" if is_item else f".{dotted((part,))}"
-        sides = [_step(each, part) for each in sides]
+        sides = [_step(side, part) for side in sides]
     return visible(text.removeprefix("."))
 
 
 def _whole(path: Path) -> Path:
-    """The path of the outermost list without names on the way."""
+    """Cut *path* at the outermost list of unnamed items."""
     return next((path[:at] for at, part in enumerate(path) if isinstance(part, int)), path)
 
 
@@ -117,44 +123,44 @@ def _step(value: Any, part: str | int) -> Any:
         return value.get(part, MISSING)
     if isinstance(value, list):
         return next(
-            (each for each in value if isinstance(each, dict) and each.get("name") == part), MISSING
+            (item for item in value if isinstance(item, dict) and item.get("name") == part), MISSING
         )
     return MISSING
 
 
 def _field(field: Field) -> Iterator[Line]:
     comment = _COMMENTS[field.effect]
-    short = [_inline(each) for each in (field.before, field.after)]
+    short = [_inline(value) for value in (field.before, field.after)]
     if None not in short:
-        told = " -> ".join(each for each in short if each)
-        yield Line(field.symbol, 2, f"{field.path}: {told}{comment}")
+        values = " -> ".join(text for text in short if text)
+        yield Line(field.symbol, 2, f"{field.path}: {values}{comment}")
         return
     yield Line(field.symbol, 2, f"{field.path}:{comment}")
-    commas = any(isinstance(each, str) and each.count(",") > 1 for each in field[1:3])
-    old, new = (_lines(each, commas=commas) for each in (field.before, field.after))
-    found = list(_unified(old, new))
-    if not found:  # what tells them apart is not seen in lines
+    commas = any(isinstance(value, str) and value.count(",") > 1 for value in field[1:3])
+    old, new = (_lines(value, commas=commas) for value in (field.before, field.after))
+    parts = list(_unified(old, new))
+    if not parts:  # the values differ, but not when split into lines
         sides = (("-", field.before), ("+", field.after))
-        found = [(symbol, _seen(json.dumps(each, ensure_ascii=False))) for symbol, each in sides]
-    yield from (Line(symbol, 4, text) for symbol, text in found)
+        parts = [(symbol, _seen(json.dumps(value, ensure_ascii=False))) for symbol, value in sides]
+    yield from (Line(symbol, 4, text) for symbol, text in parts)
 
 
 def _inline(value: Any) -> str | None:
-    """A value on one line; nothing where it is missing, none where it takes more."""
+    """Print a value on one line; empty if it is missing, None if it needs more lines."""
     if value is MISSING:
         return ""
     if isinstance(value, (dict, list)) and value:
         return None
-    told = json.dumps(value, ensure_ascii=False)
-    return visible(told) if len(told) <= _SHORT else None
+    text = json.dumps(value, ensure_ascii=False)
+    return visible(text) if len(text) <= _SHORT else None
 
 
 def _lines(value: Any, *, commas: bool) -> list[str]:
-    """A value on lines of its own: a text by its lines, or by what commas separate."""
+    """Split a value into lines: a string at line breaks, or else at commas."""
     if value is MISSING:
         return []
-    if isinstance(value, list) and all(isinstance(each, str) for each in value):
-        return [line for each in value for line in each.split("\n")]
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return [line for item in value for line in item.split("\n")]
     if not isinstance(value, str):
         return dump(value).splitlines()
     if commas and "\n" not in value:
@@ -163,7 +169,7 @@ def _lines(value: Any, *, commas: bool) -> list[str]:
 
 
 def _unified(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The lines that differ, each with one line around it."""
+    """Yield the lines that differ, with one line of context."""
     from difflib import unified_diff
 
     if len(before) == len(after) == 1:
@@ -177,7 +183,7 @@ def _unified(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[str,
 
 
 def _around(before: str, after: str) -> tuple[list[str], list[str]]:
-    """Two long lines where they differ."""
+    """Shorten two long lines to where they differ."""
     from os.path import commonprefix
 
     start = max(0, len(commonprefix((before, after))) - _AROUND)  # noqa: RUF071 - of text

@@ -1,18 +1,18 @@
-"""Which layer supplied each value of a spec, and where it is written."""
+"""Find which layer supplied each value of a spec, and where it is written."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from paddlespec import fields
 from paddlespec.diagnostic import Path, Span, dotted
 from paddlespec.report.mask import Secrets
 from paddlespec.report.width import cells, shortened, visible
+from paddlespec.spec import fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from paddlespec.document import Document
+    from paddlespec.spec.document import Document
 
 SPEC = "spec"
 _NONE = Secrets()
@@ -21,7 +21,7 @@ _WIDEST_COLUMN = 80
 
 
 class Supplied(NamedTuple):
-    """One value of the effective spec: what it is, and what supplied it, as may be shown."""
+    """One value of the effective spec and its origin, with secrets hidden."""
 
     path: Path
     value: str
@@ -30,56 +30,56 @@ class Supplied(NamedTuple):
 
     @property
     def assignment(self) -> str:
-        """The value at its path, as one line."""
+        """The path and the value on one line."""
         return f"{visible(dotted(self.path))} = {shortened(visible(self.value), _LONGEST_VALUE)}"
 
     @property
     def place(self) -> str:
-        """The option, or file and line, and the layer where these do not tell it."""
+        """The option, or file and line, with the layer if they do not imply it."""
         if not self.span.line:
             return self.span.file
         place = f"{self.span.file}:{self.span.line}"
-        told = self.layer == SPEC or self.layer.startswith("overlay ")
-        return place if told else f"{place} ({self.layer})"
+        is_named = self.layer == SPEC or self.layer.startswith("overlay ")
+        return place if is_named else f"{place} ({self.layer})"
 
 
 def origins(document: Document, secrets: Secrets = _NONE) -> list[Supplied]:
-    """Every scalar and every empty collection of *document*, sections in the schema's order."""
-    found = []
+    """List all scalars and empty collections of *document*, in the schema's order of sections."""
+    values = []
     for path, value in _leaves(document.data, ()):
         origin = document.origin(path)
         layer = secrets.hide(origin.layer)
         span = Span(layer) if origin.is_option else document.locate(path)
-        found.append(Supplied(path, secrets.shown(path, value), layer, span))
-    return sorted(found, key=_section)
+        values.append(Supplied(path, secrets.shown(path, value), layer, span))
+    return sorted(values, key=_section)
 
 
-def text(found: Sequence[Supplied]) -> str:
-    """One line each: `spec.trainers.replicas = 8    --update trainers.replicas=8`."""
-    column = min(_WIDEST_COLUMN, max((cells(each.assignment) for each in found), default=0))
+def text(values: Sequence[Supplied]) -> str:
+    """Print one line per value: `spec.trainers.replicas = 8    --update trainers.replicas=8`."""
+    column = min(_WIDEST_COLUMN, max((cells(value.assignment) for value in values), default=0))
     return "".join(
-        f"{each.assignment}{' ' * (column - cells(each.assignment))}    {visible(each.place)}\n"
-        for each in found
+        f"{value.assignment}{' ' * (column - cells(value.assignment))}    {visible(value.place)}\n"
+        for value in values
     )
 
 
 def _section(supplied: Supplied) -> list[int]:
-    """Where the first two parts of a path stand in the schema; layers come in any order."""
-    found = []
+    """Return the position of a path's first two parts in the schema."""
+    ranks = []
     for depth in (0, 1):
         known = list((fields.find(supplied.path[:depth]) or {}).get("properties", ()))
         part = supplied.path[depth] if len(supplied.path) > depth else ""
-        found.append(known.index(part) if part in known else len(known))
-    return found
+        ranks.append(known.index(part) if part in known else len(known))
+    return ranks
 
 
 def _leaves(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
     if isinstance(value, dict) and value:
-        for key, each in value.items():
-            yield from _leaves(each, (*path, key))
+        for key, item in value.items():
+            yield from _leaves(item, (*path, key))
     elif isinstance(value, list) and value:
-        for index, each in enumerate(value):
-            yield from _leaves(each, (*path, index))
+        for index, item in enumerate(value):
+            yield from _leaves(item, (*path, index))
     elif isinstance(value, (dict, list)):
         yield path, "{}" if isinstance(value, dict) else "[]"
     else:

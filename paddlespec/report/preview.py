@@ -1,17 +1,15 @@
 """
-What a reviewer looks at: what runs, what it costs, what it sees, and where its values come from.
+Print what a reviewer needs: what runs, its cost, its environment, and the origin of its values.
 
-Numbers and variables are read from the rendered objects, so that patches and templates count.
+Numbers and variables are read from the rendered objects, which include patches and templates.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from paddlespec import contract, fields
-from paddlespec.emit import dump_all
-from paddlespec.manifest import role
 from paddlespec.quantity import as_amount
+from paddlespec.render import runtime
 from paddlespec.report.feasibility import feasibility
 from paddlespec.report.layout import Page
 from paddlespec.report.mask import secrets_of
@@ -20,6 +18,7 @@ from paddlespec.report.replica import environment, mounts
 from paddlespec.report.totals import (
     hours,
     is_accelerator,
+    kept,
     length,
     lingering,
     rounded,
@@ -28,13 +27,16 @@ from paddlespec.report.totals import (
     unit,
     workloads,
 )
+from paddlespec.spec import fields
+from paddlespec.spec.emit import dump_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from decimal import Decimal
 
     from paddlespec.capacity.room import Feasible
-    from paddlespec.manifest import Manifest
     from paddlespec.pipeline import Loaded
+    from paddlespec.render.manifest import Manifest
     from paddlespec.report.mask import Secrets
     from paddlespec.report.origins import Supplied
     from paddlespec.report.totals import Share, Workload
@@ -52,9 +54,9 @@ def preview(
     feasible: Feasible | None = None,
 ) -> str:
     """
-    Everything about a job that was rendered, on one page *width* columns wide.
+    Print a rendered job on one page, *width* columns wide.
 
-    With what somebody has found out about it, also whether it is *feasible* now.
+    *feasible* adds whether the job fits in the cluster right now.
     """
     secrets = secrets_of(loaded)
     page = Page(width, color=color, hide=secrets.hide)
@@ -66,11 +68,11 @@ def preview(
     _endpoints(page, loaded, manifests)
     _environment(page, manifests, secrets)
     _data(page, loaded, manifests)
-    _policy(page, loaded)
+    _policy(page, loaded, manifests)
     _overrides(page, loaded, secrets)
     _findings(page, loaded)
     page.heading("Manifests", f"{len(manifests)} objects" if len(manifests) != 1 else "1 object")
-    page.yaml(dump_all(secrets.masked(each) for each in manifests))
+    page.yaml(dump_all(secrets.masked(manifest) for manifest in manifests))
     return page.text()
 
 
@@ -80,12 +82,12 @@ def _header(page: Page, loaded: Loaded) -> None:
     page.title(job.metadata.name)
     queue: list[str] = [scheduling.scheduler if scheduling.scheduler != "default" else ""]
     queue += [f"queue {scheduling.queue}" if scheduling.queue else ""]
-    queue += ["all replicas start together or none" if scheduling.gang else ""]
+    queue += ["all replicas start together" if scheduling.gang else ""]
     queue += [f"priority {scheduling.priority}" if scheduling.priority else ""]
     facts = [
         ("mode", f"{job.spec.mode}: {_meaning('mode', job.spec.mode)}"),
         ("file", loaded.file),
-        ("namespace", job.metadata.namespace or "the connection's own"),
+        ("namespace", job.metadata.namespace or "default of the connection"),
         ("target", loaded.target),
         ("datacenter", loaded.datacenter or ""),
         ("project", (loaded.project.name if loaded.project else None) or ""),
@@ -95,30 +97,32 @@ def _header(page: Page, loaded: Loaded) -> None:
 
 
 def _runs(page: Page, loaded: Loaded, manifests: Sequence[Manifest]) -> None:
-    page.heading("What runs")
-    found = workloads(manifests)
-    if not found:
-        page.line("objects of kinds that this preview does not know; see the manifests")
+    page.heading("Roles")
+    sets = workloads(manifests)
+    if not sets:
+        page.line("the preview does not know these kinds of objects; see the manifests")
         return
-    rows = [_role(loaded, each) for each in found]
+    rows = [_role(loaded, workload) for workload in sets]
     heads = list(dict.fromkeys(head for row in rows for head in row))
-    heads = [each for each in heads if each not in _LAST] + list(_LAST)
-    # What is too wide for the table stands below it.
+    heads = [head for head in heads if head not in _LAST] + list(_LAST)
+    # Columns that are too wide for the table are printed below it.
     below: list[str] = []
     while not page.fits(heads, _cells(rows, heads)) and heads[-1] in _LAST:
         below.insert(0, heads.pop())
     page.table(heads, _cells(rows, heads), frozenset(heads[1:]) - {*_LAST})
     facts = [(head, row["role"], row[head]) for head in below for row in rows if row[head]]
-    page.facts(_shared([*facts, *(("command", each.role, _command(each)) for each in found)]))
+    page.facts(
+        _shared([*facts, *(("command", workload.role, _command(workload)) for workload in sets)])
+    )
 
 
 def _role(loaded: Loaded, workload: Workload) -> dict[str, str]:
-    """A row of the table, by its heads."""
+    """Return a row of the table, keyed by its heads."""
     requests = workload.container.get("resources", {}).get("requests", {})
-    volumes = {each["name"]: each for each in workload.pod.get("volumes", ())}
+    volumes = {volume["name"]: volume for volume in workload.pod.get("volumes", ())}
     row = {"role": workload.role, "replicas": str(workload.replicas)}
     if loaded.job.spec.mode == "collective":
-        row["processes each"] = str(loaded.job.spec.trainers.processes_per_replica)
+        row["processes per replica"] = str(loaded.job.spec.trainers.processes_per_replica)
     row |= {name: str(value) for name, value in requests.items()}
     row["shm"] = str(volumes.get("dshm", {}).get("emptyDir", {}).get("sizeLimit", ""))
     row["object"] = workload.name
@@ -133,70 +137,76 @@ def _cells(rows: Sequence[dict[str, str]], heads: Sequence[str]) -> list[list[st
 def _command(workload: Workload) -> str:
     container = workload.container
     words = [*container.get("command", ()), *container.get("args", ())]
-    return (words[2] if words[:2] == ["sh", "-c"] else " ".join(words)) or "the image's own"
+    return (words[2] if words[:2] == ["sh", "-c"] else " ".join(words)) or "default of the image"
 
 
 def _totals(page: Page, loaded: Loaded, manifests: Sequence[Manifest]) -> None:
-    found = shares(loaded.job, manifests)
+    resources = shares(loaded.job, manifests)
     timeout = loaded.job.spec.policy.timeout
-    note = (
-        f"at most, within the timeout of {timeout}" if timeout else "no timeout: runs until it ends"
-    )
-    page.heading("Totals", note)
+    page.heading("Totals", f"at most, within the timeout of {timeout}" if timeout else "no timeout")
     facts = []
-    for name, number in sorted(total(found).items(), key=lambda each: "/" in each[0]):
+    for name, number in sorted(total(resources).items(), key=lambda amount: "/" in amount[0]):
         text = as_amount(name, number)
-        used = hours(found, name) if name == "cpu" or is_accelerator(name) else None
+        used = hours(resources, name) if name == "cpu" or is_accelerator(name) else None
         label = "CPU" if name == "cpu" else name
         facts.append((label, f"{text}   {rounded(used)} {unit(name)}" if used else text))
     page.facts(facts)
-    if after := lingering(manifests, found):
+    if after := lingering(manifests, resources):
         page.line(_lingering(*after))
 
 
 def _lingering(duration: int, share: Share) -> str:
-    costs = ", ".join(
-        f"{rounded(number * duration / 3600)} {unit(name)}"
+    wasted = ", ".join(
+        _resource_hours(name, number * duration / 3600)
         for name, number in share.total.items()
         if name == "cpu" or is_accelerator(name)
     )
-    asked = ", ".join(f"{as_amount(name, each)} {name}" for name, each in share.each.items())
+    requests = ", ".join(
+        f"{as_amount(name, amount)} {name}" for name, amount in share.per_replica.items()
+    )
     return (
-        f"Pservers do not end by themselves. `apply --wait complete` stops them with the trainers; "
-        f"when no client waits, {share.replicas} x ({asked}) run on for up to {length(duration)}, "
-        f"which is {costs} for nothing."
+        f"Pservers do not exit on their own. `apply --wait complete` stops them with the trainers; "
+        f"without a waiting client, {share.replicas} x ({requests}) keep running for up to "
+        f"{length(duration)} ({wasted} wasted)."
     )
 
 
+def _resource_hours(name: str, number: Decimal) -> str:
+    text = rounded(number)
+    return f"{text} {unit(name).removesuffix('s') if text == '1' else unit(name)}"
+
+
 def _endpoints(page: Page, loaded: Loaded, manifests: Sequence[Manifest]) -> None:
-    services = [each for each in manifests if each["kind"] == "Service"]
-    known = [each["spec"] for each in manifests if each["kind"] == "Process"]
-    if processes := [each for each in known if "host" in each]:
-        page.heading("Endpoints", "each replica at an address of its own on this machine")
+    reached = [workload for workload in workloads(manifests) if workload.service]
+    known = [manifest["spec"] for manifest in manifests if manifest["kind"] == "Process"]
+    if processes := [process for process in known if "host" in process]:
+        page.heading("Endpoints", "each replica has its own address on this machine")
         page.table(["hosts", "ports"], _addresses(processes))
         return
     namespace = loaded.job.metadata.namespace or "NAMESPACE"
-    page.heading("Endpoints", f"at HOST.SERVICE.{namespace}.svc" if services else "")
-    if not services:
-        page.line("none: no replica waits for another")
+    page.heading("Endpoints", f"at HOST.SERVICE.{namespace}.svc" if reached else "")
+    if not reached:
+        page.line("none: replicas do not connect to each other")
         return
-    counts: dict[str, int] = {each.role: each.replicas for each in workloads(manifests)}
     rows = []
-    for service in services:
-        name = service["metadata"]["name"]
-        last = counts.get(role(service) or "", 1) - 1
-        ports = [f"{each['name']} {each['port']}" for each in service["spec"].get("ports", ())]
-        rows.append([f"{name}-{{0..{last}}}" if last else f"{name}-0", name, ", ".join(ports)])
+    for workload in reached:
+        last = workload.replicas - 1
+        hosts = f"{workload.host}-{{0..{last}}}" if last else f"{workload.host}-0"
+        ports = (
+            f"{port.get('name')} {port['containerPort']}"
+            for port in workload.container.get("ports", ())
+        )
+        rows.append([hosts, str(workload.service), ", ".join(ports)])
     page.table(["hosts", "service", "ports"], rows)
 
 
 def _addresses(processes: Sequence[dict[str, Any]]) -> list[list[str]]:
-    """The hosts of processes with their ports, those that are alike in one row."""
+    """List the hosts of processes with their ports; processes with equal ports share a row."""
     rows: dict[tuple[str, str], list[int]] = {}
-    for each in processes:
-        name = each["host"].partition(".")[0].rpartition("-")[0]
-        ports = ", ".join(f"{name} {port}" for name, port in each.get("ports", {}).items())
-        rows.setdefault((name, ports), []).append(each["index"])
+    for process in processes:
+        name = process["host"].partition(".")[0].rpartition("-")[0]
+        ports = ", ".join(f"{name} {port}" for name, port in process.get("ports", {}).items())
+        rows.setdefault((name, ports), []).append(process["index"])
     return [
         [f"{name}-{{{own[0]}..{own[-1]}}}" if len(own) > 1 else f"{name}-{own[0]}", ports]
         for (name, ports), own in rows.items()
@@ -204,63 +214,62 @@ def _addresses(processes: Sequence[dict[str, Any]]) -> list[list[str]]:
 
 
 def _environment(page: Page, manifests: Sequence[Manifest], secrets: Secrets) -> None:
-    found = workloads(manifests)
-    roles = {each.role: environment(secrets.masked(each.container)) for each in found}
+    sets = workloads(manifests)
+    roles = {workload.role: environment(secrets.masked(workload.container)) for workload in sets}
     if not roles:
         return
     every = list(roles.values())
     common = {
         name: value
         for name, value in every[0].items()
-        if all(each.get(name) == value for each in every)
+        if all(variables.get(name) == value for variables in every)
     }
-    page.heading("Environment", "of every replica" if len(roles) > 1 else f"of {next(iter(roles))}")
+    page.heading("Environment", "all replicas" if len(roles) > 1 else next(iter(roles)))
     page.variables(list(common.items()))
     for name, own in roles.items():
-        if rest := [each for each in own.items() if each[0] not in common]:
-            page.heading("Environment", f"of {name} only")
+        if rest := [variable for variable in own.items() if variable[0] not in common]:
+            page.heading("Environment", f"{name} only")
             page.variables(rest)
 
 
 def _data(page: Page, loaded: Loaded, manifests: Sequence[Manifest]) -> None:
     spec = loaded.job.spec
     page.heading("Data")
-    found = workloads(manifests)
+    sets = workloads(manifests)
     roles: dict[tuple[str, str, str], list[str]] = {}
-    for workload in found:
+    for workload in sets:
         for mount in mounts(workload, manifests):
             roles.setdefault(mount, []).append(workload.role)
     rows = [
-        [*mount, "" if len(used) == len(found) else f"{', '.join(used)} only"]
+        [*mount, "" if len(used) == len(sets) else f"{', '.join(used)} only"]
         for mount, used in roles.items()
     ]
     page.table(["mounted at", "source", "access", ""], rows)
-    output = contract.output(loaded.job)
+    output = runtime.output(loaded.job)
     meaning = _meaning("outputPolicy", spec.output_policy)
     facts = [("input", spec.input or ""), ("output", output or "")]
-    policy = f"{spec.output_policy}: when the output holds something, {meaning}"
+    policy = f"{spec.output_policy}: if the output is not empty, {meaning}"
     facts += [("outputPolicy", policy)] if output else []
     page.facts([(name, value) for name, value in facts if value])
 
 
-def _policy(page: Page, loaded: Loaded) -> None:
+def _policy(page: Page, loaded: Loaded, manifests: Sequence[Manifest]) -> None:
     policy = loaded.job.spec.policy
     page.heading("Policy")
     keep = policy.keep_finished
     what = "its objects are"
-    if loaded.target == "kubernetes":
-        from paddlespec.targets.kubernetes import keep_seconds
-
-        keep = length(keep_seconds(loaded.job))
+    rendered = kept(manifests)
+    if rendered is not None:
+        keep = length(rendered)
     elif loaded.target == "local":
         from paddlespec.targets.local import keep_seconds as kept_here
 
-        keep, what = length(kept_here(loaded.job)), "what it wrote here is"
+        keep, what = length(kept_here(loaded.job)), "its files on this machine are"
     page.facts(
         [
-            ("timeout", f"{policy.timeout}, then it fails" if policy.timeout else "none"),
-            ("retries", str(policy.retries) if policy.retries else "none: a failure ends it"),
-            ("keepFinished", f"{keep} after its end, then {what} removed"),
+            ("timeout", f"{policy.timeout}, then the job fails" if policy.timeout else "none"),
+            ("retries", str(policy.retries) if policy.retries else "none"),
+            ("keepFinished", f"{keep} after the job finishes, then {what} deleted"),
             (
                 "whenChanged",
                 f"{policy.when_changed}: {_meaning('policy.whenChanged', policy.when_changed)}",
@@ -271,17 +280,17 @@ def _policy(page: Page, loaded: Loaded) -> None:
 
 def _overrides(page: Page, loaded: Loaded, secrets: Secrets) -> None:
     layers: dict[tuple[str, str], list[Supplied]] = {}
-    for each in origins(loaded.document, secrets):
-        if each.layer != SPEC:
-            layers.setdefault((each.layer, each.span.file), []).append(each)
+    for value in origins(loaded.document, secrets):
+        if value.layer != SPEC:
+            layers.setdefault((value.layer, value.span.file), []).append(value)
     if not layers:
         return
-    page.heading("Not from the spec itself", "lowest layer first")
-    for (layer, file), values in sorted(layers.items(), key=lambda each: _rank(each[0][0])):
+    page.heading("Overrides", "lowest layer first")
+    for (layer, file), values in sorted(layers.items(), key=lambda layer: _rank(layer[0][0])):
         page.line(layer if file in layer else f"{layer}, {file}", "dim")
-        for each in values:
-            line = f"line {each.span.line}: " if each.span.line else ""
-            page.line(f"{line}{each.assignment}", indent=4)
+        for value in values:
+            line = f"line {value.span.line}: " if value.span.line else ""
+            page.line(f"{line}{value.assignment}", indent=4)
 
 
 def _rank(layer: str) -> int:
@@ -291,28 +300,28 @@ def _rank(layer: str) -> int:
 def _findings(page: Page, loaded: Loaded) -> None:
     if loaded.diagnostics:
         page.heading("Findings")
-        for each in loaded.diagnostics:
-            page.line(str(each), "yellow")
-            if each.hint:
-                page.line(f"  hint: {each.hint}")
+        for finding in loaded.diagnostics:
+            page.line(str(finding), "yellow")
+            if finding.hint:
+                page.line(f"  hint: {finding.hint}")
 
 
 def _meaning(path: str, value: str) -> str:
-    """What a choice means, in the words of the schema."""
-    found: dict[str, str] = {}
-    for each in fields.branches(fields.find(("spec", *path.split("."))) or {}):
-        found |= zip(each.get("enum", ()), each.get("enumDescriptions", ()))
-    text = found.get(value, "")
+    """Return the description of a choice, from the schema."""
+    meanings: dict[str, str] = {}
+    for branch in fields.branches(fields.find(("spec", *path.split("."))) or {}):
+        meanings |= zip(branch.get("enum", ()), branch.get("enumDescriptions", ()))
+    text = meanings.get(value, "")
     return text[:1].lower() + text[1:].removesuffix(".")
 
 
 def _shared(facts: Sequence[tuple[str, str, str]]) -> list[tuple[str, str]]:
-    """Facts of roles, those that all roles share only once."""
-    found = []
-    for name in dict.fromkeys(each[0] for each in facts):
+    """Merge facts that are equal for all roles."""
+    shared = []
+    for name in dict.fromkeys(fact[0] for fact in facts):
         values = {role: value for label, role, value in facts if label == name}
         if len(set(values.values())) == 1:
-            found.append((name, next(iter(values.values()))))
+            shared.append((name, next(iter(values.values()))))
         else:
-            found += [(f"{name} of {role}", value) for role, value in values.items()]
-    return found
+            shared += [(f"{name} of {role}", value) for role, value in values.items()]
+    return shared

@@ -1,18 +1,18 @@
-"""The runs of jobs, as they are recorded: for people, and as plain data."""
+"""Print the recorded runs of jobs as a table or as plain data."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from paddlespec.history import as_data
 from paddlespec.report.moments import duration, moment
 from paddlespec.report.table import Column, table
+from paddlespec.runs.history import as_data
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from paddlespec.history import Recorded, RunRecord
+    from paddlespec.runs.history import Recorded, RunRecord
     from paddlespec.shapes.runs import History, OneRun
 
 _SPACE = Column("NAMESPACE", cut=True)
@@ -37,32 +37,32 @@ def runs(
     wide: bool = False,
     width: int | None = None,
 ) -> str:
-    """One line for each run, the latest last; *spaces* names the namespaces."""
+    """Print a row for each run, the latest last; *spaces* adds the namespaces."""
     columns = [*([_SPACE] if spaces else []), *_COLUMNS]
     rows = [
-        [*([each.namespace] if spaces else []), each.job, *_cells(run, now)]
-        for each in recorded
-        for run in each.history.runs
+        [*([job.namespace] if spaces else []), job.job, *_cells(run, now)]
+        for job in recorded
+        for run in job.history.runs
     ]
     return table(columns, rows, wide=wide, width=width)
 
 
 def listed(recorded: Sequence[Recorded]) -> History:
-    """Jobs with their runs, oldest first."""
+    """Return jobs with their runs, the oldest first."""
     return {
         "jobs": [
             {
-                "namespace": each.namespace,
-                "name": each.job,
-                "runs": [as_data(run) for run in each.history.runs],
+                "namespace": job.namespace,
+                "name": job.job,
+                "runs": [as_data(run) for run in job.history.runs],
             }
-            for each in recorded
+            for job in recorded
         ]
     }
 
 
 def one(recorded: Recorded, run: RunRecord) -> OneRun:
-    """One run with the spec that was applied, as far as that is kept."""
+    """Return one run with the spec that was applied, if it is stored."""
     return {
         "namespace": recorded.namespace,
         "name": recorded.job,
@@ -72,7 +72,7 @@ def one(recorded: Recorded, run: RunRecord) -> OneRun:
 
 
 def parsed(spec: str) -> Any:
-    """An effective spec, which is kept as text, as data."""
+    """Parse an effective spec, which is stored as text."""
     import yaml
 
     try:
@@ -82,7 +82,7 @@ def parsed(spec: str) -> Any:
 
 
 def lasted(run: RunRecord, now: datetime) -> str:
-    """How long a run took, or takes already, in its two largest units; nothing if unknown."""
+    """Format how long a run took or has been running, in two units; empty if unknown."""
     start, end = moment(run.started), moment(run.finished)
     if start is None or (end is None and run.is_over):
         return ""

@@ -1,4 +1,4 @@
-"""Findings as SARIF 2.1.0, for code scanning services and editors."""
+"""Print findings as SARIF 2.1.0, for code scanning services and editors."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-def diagnostics(found: Sequence[Diagnostic]) -> str:
-    """One run with every finding; its rules are the codes that occur."""
-    codes = sorted({each.code for each in found})
+def diagnostics(findings: Sequence[Diagnostic]) -> str:
+    """Print one run with all findings; its rules are the codes that occur."""
+    codes = sorted({finding.code for finding in findings})
     seen: dict[str, int] = {}
     run = {
         "tool": {
@@ -35,7 +35,7 @@ def diagnostics(found: Sequence[Diagnostic]) -> str:
             }
         },
         "columnKind": "unicodeCodePoints",
-        "results": [_result(each, codes.index(each.code), seen) for each in found],
+        "results": [_result(finding, codes.index(finding.code), seen) for finding in findings],
     }
     log = {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -59,25 +59,25 @@ def _result(diagnostic: Diagnostic, rule: int, seen: dict[str, int]) -> Json:
 
 def _location(diagnostic: Diagnostic) -> Json:
     span = diagnostic.span
-    found: Json = {}
+    location: Json = {}
     if span.file.startswith("--"):
-        found["message"] = {"text": span.file}
+        location["message"] = {"text": span.file}
     else:
         uri = quote(span.file.replace("\\", "/"), errors="surrogateescape")
-        found["physicalLocation"] = {"artifactLocation": {"uri": uri}}
+        location["physicalLocation"] = {"artifactLocation": {"uri": uri}}
         if span.line:
-            found["physicalLocation"]["region"] = {
+            location["physicalLocation"]["region"] = {
                 "startLine": span.line,
                 "startColumn": span.column,
                 "endColumn": span.end_column,
             }
     if diagnostic.path:
-        found["logicalLocations"] = [{"fullyQualifiedName": dotted(diagnostic.path)}]
-    return found
+        location["logicalLocations"] = [{"fullyQualifiedName": dotted(diagnostic.path)}]
+    return location
 
 
 def _fingerprint(diagnostic: Diagnostic, seen: dict[str, int]) -> str:
-    """What stays the same while lines move; equal findings of one file are numbered."""
+    """Identify a finding independently of its line; equal findings of one file are numbered."""
     parts = [diagnostic.code, diagnostic.span.file, dotted(diagnostic.path), diagnostic.message]
     key = "\0".join(parts)
     seen[key] = seen.get(key, 0) + 1

@@ -1,21 +1,26 @@
-"""One job on one screen: what runs, where from, each role, what happened, what to do next."""
+"""Print one job on one screen: state, source, roles, conditions, events and next steps."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paddlespec.history import as_data
-from paddlespec.picture import Doing, Stage
 from paddlespec.report.jobs import job_data, lasted, worker_data
 from paddlespec.report.moments import ago
 from paddlespec.report.width import shortened, visible
+from paddlespec.runs.history import as_data
+from paddlespec.runs.state import Doing, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
 
-    from paddlespec.history import RunRecord
-    from paddlespec.picture import Condition, Happening, RoleState, Status
+    from paddlespec.runs.history import RunRecord
+    from paddlespec.runs.state import (
+        Condition,
+        Happening,
+        RoleState,
+        Status,
+    )
     from paddlespec.shapes import jobs as shapes
 
 _LABEL = 12
@@ -23,39 +28,39 @@ _EVENTS = 8
 
 
 def status(
-    found: Status, now: datetime, following: Sequence[str], *, width: int | None = None
+    status: Status, now: datetime, following: Sequence[str], *, width: int | None = None
 ) -> str:
-    """*found* for people; *following* are the commands that come next."""
-    lines = [*_lines(found, now)]
+    """Print *status* as text; *following* are the suggested next commands."""
+    lines = [*_lines(status, now)]
     if following:
-        lines += ["", *(f"next:       {each}" for each in following)]
-    return "".join(f"{_cut(visible(each), width).rstrip()}\n" for each in lines)
+        lines += ["", *(f"next:       {command}" for command in following)]
+    return "".join(f"{_cut(visible(line), width).rstrip()}\n" for line in lines)
 
 
-def brief(found: Status) -> str:
-    """*found* in a line, for who sees every change of it."""
-    job = found.job
-    told = job.stage.value + (f": {job.why}" if job.why else "")
-    return ", ".join([told, *(f"{each.name} {_role(each)}" for each in job.roles)])
+def brief(status: Status) -> str:
+    """Print *status* on one line, for output that follows a job."""
+    job = status.job
+    state = job.stage.value + (f": {job.why}" if job.why else "")
+    return ", ".join([state, *(f"{role.name} {_role(role)}" for role in job.roles)])
 
 
-def data(found: Status, following: Sequence[str]) -> shapes.Status:
-    """*found* as plain data."""
+def data(status: Status, following: Sequence[str]) -> shapes.Status:
+    """Return *status* as plain data."""
     return {
-        **job_data(found.job),
-        "record": as_data(found.record) if found.record else None,
-        "workers": [worker_data(each) for each in found.workers],
-        "conditions": [_condition_data(each) for each in found.conditions],
-        "events": [_event_data(each) for each in found.events],
-        "failure": found.failure,
-        "evidence": list(found.evidence),
+        **job_data(status.job),
+        "record": as_data(status.record) if status.record else None,
+        "workers": [worker_data(worker) for worker in status.workers],
+        "conditions": [_condition_data(condition) for condition in status.conditions],
+        "events": [_event_data(event) for event in status.events],
+        "failure": status.failure,
+        "evidence": list(status.evidence),
         "next": list(following),
     }
 
 
-def next_commands(found: Status, where: str = "") -> list[str]:
-    """What a person is likely to want next; *where* are the options that name the place."""
-    job, record = found.job, found.record
+def next_commands(status: Status, where: str = "") -> list[str]:
+    """Suggest the next commands; *where* are the options that select the cluster."""
+    job, record = status.job, status.record
     name = f"{job.name}{where}"
     spec = record.provenance.file if record and record.provenance.file else "SPEC"
     target = " --target local" if job.target == "local" and "--target" not in where else ""
@@ -65,7 +70,7 @@ def next_commands(found: Status, where: str = "") -> list[str]:
     pservers = job.role("pservers")
     match job.stage:
         case Stage.running:
-            hindered = any(each.why for each in job.roles)
+            hindered = any(role.why for role in job.roles)
             return [f"paddlespec get workers {name} -o wide"] if hindered else [f"{logs} -f"]
         case Stage.pending | Stage.suspended | Stage.queued:
             return [
@@ -79,7 +84,7 @@ def next_commands(found: Status, where: str = "") -> list[str]:
         case Stage.succeeded if pservers is not None and pservers.ready:
             return [f"paddlespec kill {name}"]
         case Stage.succeeded:
-            return [logs] if found.workers else [f"paddlespec get history {name}"]
+            return [logs] if status.workers else [f"paddlespec get history {name}"]
         case Stage.stopping:
             return [f"paddlespec wait {name} --for deleted"]
         case Stage.intended:
@@ -88,73 +93,76 @@ def next_commands(found: Status, where: str = "") -> list[str]:
             return [again]
 
 
-def _lines(found: Status, now: datetime) -> Iterator[str]:
-    job = found.job
+def _lines(status: Status, now: datetime) -> Iterator[str]:
+    job = status.job
     yield _row("job", f"{job.name} in namespace {job.namespace} (target {job.target})")
-    mode = f"{job.mode}, " if job.mode else ""
-    number = f"run {job.run}" if job.run is not None else "no run is recorded"
-    yield _row("runs", f"{mode}{number}")
+    if job.mode:
+        yield _row("mode", job.mode)
+    yield _row("run", str(job.run) if job.run is not None else "not recorded")
     yield _row("state", job.stage.value + (f": {job.why}" if job.why else ""))
-    yield from (_row("evidence", each) for each in found.evidence)
-    if took := _times(found, now):
+    yield from (_row("evidence", line) for line in status.evidence)
+    if took := _times(status, now):
         yield _row("time", took)
     if job.queue:
         yield _row("queue", job.queue)
-    if found.record is not None:
-        yield from _source(found.record)
-    for each in job.roles:
-        yield _row(each.name, _role(each))
-    if found.failure:
+    if status.record is not None:
+        yield from _source(status.record)
+    for role in job.roles:
+        yield _row(role.name, _role(role))
+    if status.failure:
         yield ""
-        yield from found.failure.splitlines()
-    elif hindered := [each for each in found.workers if each.message and each.state in _WORTH]:
+        yield from status.failure.splitlines()
+    elif stuck := [
+        worker for worker in status.workers if worker.message and worker.state in _STUCK
+    ]:
         yield ""
-        for worker in hindered[:3]:
+        for worker in stuck[:3]:
             yield f"{worker.name}: {worker.message}"
-        if len(hindered) > 3:
-            yield f"and {len(hindered) - 3} more"
-    if found.conditions:
+        if len(stuck) > 3:
+            yield f"and {len(stuck) - 3} more"
+    if status.conditions:
         yield ""
-        yield from (_row("condition", _condition(each, now)) for each in found.conditions)
-    if found.events:
+        yield from (
+            _row("condition", _condition(condition, now)) for condition in status.conditions
+        )
+    if status.events:
         yield ""
-        yield from (_row("event", _event(each, now)) for each in found.events[-_EVENTS:])
+        yield from (_row("event", _event(event, now)) for event in status.events[-_EVENTS:])
 
 
-_WORTH = (Doing.pending, Doing.failed, Doing.unknown)
+_STUCK = (Doing.pending, Doing.failed, Doing.unknown)
 
 
 def _row(label: str, text: str) -> str:
     return f"{label}:".ljust(_LABEL) + text
 
 
-def _times(found: Status, now: datetime) -> str:
-    job = found.job
+def _times(status: Status, now: datetime) -> str:
+    job = status.job
     if not job.started:
         return ""
     took = lasted(job, now)
-    so_far = f", took {took}" if job.stage.is_over else f", for {took}"
-    end = f", ended {job.finished}" if job.finished else ""
-    return f"began {job.started}{end}" + (so_far if took else "")
+    length = f", took {took}" if job.stage.is_over else f", running for {took}"
+    end = f", finished {job.finished}" if job.finished else ""
+    return f"started {job.started}{end}" + (length if took else "")
 
 
 def _source(record: RunRecord) -> Iterator[str]:
     source = record.provenance
     commit = f"commit {source.commit[:12]}" if source.commit else ""
-    dirty = " with changes that are not in it" if source.commit and source.dirty else ""
-    parts = [source.file or "", f"{commit}{dirty}"]
-    if told := ", ".join(each for each in parts if each):
-        yield _row("spec", told)
+    dirty = ", with uncommitted changes" if source.commit and source.dirty else ""
+    if origin := ", ".join(filter(None, [source.file, f"{commit}{dirty}"])):
+        yield _row("spec", origin)
     yield _row("applied by", source.who)
     if source.ci:
         yield _row("CI", source.ci)
 
 
 def _role(role: RoleState) -> str:
-    told = f"{role.ready}/{role.desired} ready"
-    told += f", {role.succeeded} succeeded" if role.succeeded else ""
-    told += f", {role.failed} failed" if role.failed else ""
-    return told + (f" ({role.why})" if role.why else "")
+    text = f"{role.ready}/{role.desired} ready"
+    text += f", {role.succeeded} succeeded" if role.succeeded else ""
+    text += f", {role.failed} failed" if role.failed else ""
+    return text + (f" ({role.why})" if role.why else "")
 
 
 def _condition(condition: Condition, now: datetime) -> str:

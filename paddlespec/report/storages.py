@@ -1,4 +1,4 @@
-"""Claims, storage classes and storages of the project, as tables and as plain data."""
+"""Print claims, storage classes and the project's storages as tables or as plain data."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def table(
     wide: bool,
     width: int | None,
 ) -> str:
-    """Three tables, one below the other; those without rows are left out."""
+    """Print up to three tables, one below the other; tables without rows are omitted."""
     parts = [
         one_table(
             (
@@ -38,10 +38,16 @@ def table(
             ),
             [
                 (
-                    *(each.namespace, each.name, each.phase, _cell(each.size), _cell(each.used)),
-                    *(each.short_modes, each.storage_class or "", each.volume or ""),
+                    *(
+                        claim.namespace,
+                        claim.name,
+                        claim.phase,
+                        _cell(claim.size),
+                        _cell(claim.used),
+                    ),
+                    *(claim.short_modes, claim.storage_class or "", claim.volume or ""),
                 )
-                for each in claims
+                for claim in claims
             ],
             wide=wide,
             width=width,
@@ -53,10 +59,14 @@ def table(
             ),
             [
                 (
-                    *(each.name, each.provisioner, _yes(each.is_default)),
-                    *(_yes(each.is_expandable), each.reclaim),
+                    *(
+                        storage_class.name,
+                        storage_class.provisioner,
+                        _yes(storage_class.is_default),
+                    ),
+                    *(_yes(storage_class.is_expandable), storage_class.reclaim),
                 )
-                for each in classes
+                for storage_class in classes
             ],
             wide=wide,
             width=width,
@@ -68,10 +78,10 @@ def table(
             ),
             [
                 (
-                    *(each.name, each.datacenter, each.claim or "", each.phase or ""),
-                    *(each.url or "", _yes(each.is_read_only), each.local or ""),
+                    *(storage.name, storage.datacenter, storage.claim or "", storage.phase or ""),
+                    *(storage.url or "", _yes(storage.is_read_only), storage.local or ""),
                 )
-                for each in named
+                for storage in named
             ],
             wide=wide,
             width=width,

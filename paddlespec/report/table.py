@@ -1,7 +1,7 @@
 """
-Tables for people: heads, and below them columns that stay columns for other programs too.
+Tables for people, whose columns other programs can still split.
 
-Nothing is cut unless a terminal would break the lines. No cell is empty.
+Cells are cut only to fit the width of a terminal. No cell is empty.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _NARROWEST = 6
 
 class Column(NamedTuple):
     """
-    One column; numbers stand on the `right`, and `wide` ones are shown on demand.
+    One column: numbers are aligned `right`, and `wide` columns are shown on demand.
 
-    What may be `cut` where there is no room is said by the rest of the row too, or by another form.
+    A column may be `cut` to fit if the row stays clear without the full text.
     """
 
     head: str
@@ -38,12 +38,12 @@ def table(
     wide: bool = False,
     width: int | None = None,
 ) -> str:
-    """*rows* below the heads of *columns*, in lines of at most *width*; nothing for no rows."""
+    """Print *rows* below the heads of *columns*, at most *width* wide; empty without rows."""
     if not rows:
         return ""
-    used = [index for index, each in enumerate(columns) if wide or not each.wide]
+    used = [index for index, column in enumerate(columns) if wide or not column.wide]
     shown = [columns[index] for index in used]
-    lines = [[each.head for each in shown]]
+    lines = [[column.head for column in shown]]
     lines += [[visible(row[index]) or NOTHING for index in used] for row in rows]
     widths = [max(cells(line[index]) for line in lines) for index, _ in enumerate(shown)]
     if width is not None:
@@ -52,18 +52,18 @@ def table(
 
 
 def _fitted(columns: Sequence[Column], widths: list[int], most: int) -> list[int]:
-    """*widths* made less, the widest first, until a line fits; as they are where none can."""
-    found = list(widths)
-    while sum(found) + len(_GAP) * (len(found) - 1) > most:
+    """Reduce *widths*, the widest first, until a line fits; unchanged if none ever does."""
+    fitted = list(widths)
+    while sum(fitted) + len(_GAP) * (len(fitted) - 1) > most:
         able = [
             index
-            for index, each in enumerate(columns)
-            if each.cut and found[index] > max(_NARROWEST, cells(each.head))
+            for index, column in enumerate(columns)
+            if column.cut and fitted[index] > max(_NARROWEST, cells(column.head))
         ]
         if not able:
             return widths
-        found[max(able, key=lambda index: found[index])] -= 1
-    return found
+        fitted[max(able, key=lambda index: fitted[index])] -= 1
+    return fitted
 
 
 def _line(columns: Sequence[Column], line: Sequence[str], widths: Sequence[int]) -> str:

@@ -1,10 +1,10 @@
-"""Findings for people: one line each, and on a terminal the line of the spec beneath it."""
+"""Print findings as text: one line each, and on a terminal the line of the spec below it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paddlespec.report.mask import told
+from paddlespec.report.mask import redacted
 from paddlespec.report.width import visible
 
 if TYPE_CHECKING:
@@ -18,31 +18,31 @@ _COLORS = {"error": "\x1b[1;31m", "warning": "\x1b[1;33m"}
 
 
 def diagnostics(
-    found: Sequence[Diagnostic],
+    findings: Sequence[Diagnostic],
     texts: Mapping[str, str],
     *,
     color: bool,
     excerpts: bool | None = None,
 ) -> str:
     """
-    *found* as text, without excerpts exactly one line per finding.
+    Print *findings* as text; without excerpts, exactly one line per finding.
 
-    *texts* are the sources by their names; *excerpts* shows their lines and the hints, which is
-    what people at a terminal get.
+    *texts* maps names of sources to their text. *excerpts* adds the lines of the sources and the
+    hints; it defaults to *color*.
     """
     sources: Excerpts | None = None
     if color if excerpts is None else excerpts:
         from paddlespec.report.excerpt import Excerpts
 
-        sources = Excerpts(texts, found)
-    blocks = [_block(told(each), sources, color=color) for each in found]
+        sources = Excerpts(texts, findings)
+    blocks = [_block(redacted(finding), sources, color=color) for finding in findings]
     return "".join(f"{line}\n" for block in blocks for line in block)
 
 
-def verdict(jobs: int, found: Sequence[Diagnostic]) -> str:
-    """What `validate` ends with: "3 specs, 2 errors, 1 warning", "1 spec is valid"."""
-    errors = sum(each.is_error for each in found)
-    warnings = len(found) - errors
+def verdict(jobs: int, findings: Sequence[Diagnostic]) -> str:
+    """Print the last line of `validate`: "3 specs, 2 errors, 1 warning", "1 spec is valid"."""
+    errors = sum(finding.is_error for finding in findings)
+    warnings = len(findings) - errors
     parts = [_count(jobs, "spec")]
     if not errors and jobs:
         parts[0] += " is valid" if jobs == 1 else " are valid"

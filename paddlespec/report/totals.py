@@ -1,23 +1,25 @@
-"""What a job asks of the cluster: per replica, in all, and at most until its timeout."""
+"""What a job requests from the cluster: per replica, in total, and at most until its timeout."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from paddlespec import contract
-from paddlespec.contract import ROLES
-from paddlespec.demand import demand
-from paddlespec.manifest import identity, role
+from paddlespec import workloads as registry
+from paddlespec.capacity.demand import demand
 from paddlespec.quantity import quantity, seconds
+from paddlespec.render import runtime
+from paddlespec.render.manifest import identity, role
+from paddlespec.render.runtime import ROLES
 from paddlespec.targets.pods import resources
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from paddlespec.contract import RoleName
-    from paddlespec.manifest import Manifest
     from paddlespec.model import Job
+    from paddlespec.render.manifest import Manifest
+    from paddlespec.render.runtime import RoleName
+    from paddlespec.workloads import RolePods
 
 Json = dict[str, Any]
 Amounts = dict[str, Decimal]
@@ -25,7 +27,7 @@ _HOUR = 3600
 
 
 class Workload(NamedTuple):
-    """A set of equal pods, as rendered."""
+    """A rendered set of identical pods."""
 
     role: RoleName
     name: str
@@ -33,179 +35,197 @@ class Workload(NamedTuple):
     replicas: int
     pod: Json
     deadline: int | None
+    host: str = ""
+    service: str | None = None
 
     @property
     def container(self) -> Json:
         """The container that runs the user's command."""
-        found: Json = self.pod["containers"][0]
-        return found
+        container: Json = self.pod["containers"][0]
+        return container
 
 
 class Share(NamedTuple):
-    """What one role asks for: of each replica, and at most for how many seconds."""
+    """What one role requests: resources per replica, for at most `deadline` seconds."""
 
     role: RoleName
     replicas: int
-    each: Amounts
+    per_replica: Amounts
     deadline: int | None
 
     @property
     def total(self) -> Amounts:
-        """What all replicas ask for."""
-        return {name: amount * self.replicas for name, amount in self.each.items()}
+        """The resources of all replicas."""
+        return {name: amount * self.replicas for name, amount in self.per_replica.items()}
 
 
 def workloads(manifests: Iterable[Manifest]) -> list[Workload]:
-    """What runs roles, in the order of the roles: Jobs, StatefulSets, processes."""
+    """List what runs the roles, in their order: objects of a cluster, or processes."""
     manifests = list(manifests)
-    found = [_workload(each) for each in manifests if each["kind"] in ("Job", "StatefulSet")]
-    found += [_processes(name, manifests) for name in ROLES]
-    return [each for name in ROLES for each in found if each and each.role == name]
+    rendered = list(registry.roles(manifests))
+    sets = [
+        _workload(name, manifest, pods)
+        for name in ROLES
+        for manifest, pods in rendered
+        if pods.role == name
+    ]
+    processes = (_processes(name, manifests) for name in ROLES)
+    return [*sets, *(workload for workload in processes if workload)]
 
 
 def shares(job: Job, manifests: Sequence[Manifest]) -> list[Share]:
     """
-    What each role asks for.
+    List what each role requests.
 
-    Objects that were rendered tell best, patches included; of kinds unknown here the job tells.
+    Rendered objects are preferred because they include patches; the job is used for unknown kinds.
     """
-    rendered = {each.role: each for each in workloads(manifests)}
+    rendered = {workload.role: workload for workload in workloads(manifests)}
     timeout = seconds(job.spec.policy.timeout) if job.spec.policy.timeout else None
-    found: list[Share] = []
+    shares: list[Share] = []
     for name in ROLES:
         if name in rendered:
             own = rendered[name]
             share = Share(name, own.replicas, demand(own.pod), own.deadline)
         elif declared := getattr(job.spec, name):
             requests = resources(declared.resources)["requests"]
-            each = {key: quantity(value) for key, value in requests.items()}
-            share = Share(name, contract.replicas(job, name), each, timeout)
+            amounts = {key: quantity(value) for key, value in requests.items()}
+            share = Share(name, runtime.replicas(job, name), amounts, timeout)
         else:
             continue
-        found.append(share._replace(deadline=_end(share, found, kept(manifests))))
-    return found
+        shares.append(share._replace(deadline=_end(share, shares, _outlived(manifests))))
+    return shares
+
+
+def _outlived(manifests: Sequence[Manifest]) -> int | None:
+    """Return for how many seconds pservers may outlive the trainers; zero if they end together."""
+    owner = registry.owner(manifests)
+    return 0 if owner and registry.of(owner).KIND.ends_servers else kept(manifests)
 
 
 def _end(share: Share, before: list[Share], keep: int | None) -> int | None:
-    """When a role ends at the latest: pservers go when the trainers' Job is removed."""
-    trainers = next((each.deadline for each in before if each.role == "trainers"), None)
+    """Return when a role ends at the latest: pservers with the trainers, or with the run."""
+    trainers = next((share.deadline for share in before if share.role == "trainers"), None)
     if share.role == "trainers" or trainers is None or keep is None:
         return share.deadline
     return min(trainers + keep, share.deadline or trainers + keep)
 
 
 def kept(manifests: Sequence[Manifest]) -> int | None:
-    """For how many seconds the trainers' Job, which owns everything else, outlives its end."""
-    found = [
-        each["spec"]["ttlSecondsAfterFinished"]
-        for each in manifests
-        if role(each) == "trainers" and "ttlSecondsAfterFinished" in each.get("spec", {})
-    ]
-    return int(found[0]) if found else None
+    """Return for how many seconds the finished owner of the run, and all it owns, is kept."""
+    owner = registry.owner(manifests)
+    return registry.of(owner).keep_seconds(owner) if owner else None
 
 
 def total(shares: Iterable[Share]) -> Amounts:
-    """What all roles ask for together."""
-    found: Amounts = {}
+    """Sum up what all roles request."""
+    amounts: Amounts = {}
     for share in shares:
         for name, amount in share.total.items():
-            found[name] = found.get(name, Decimal(0)) + amount
-    return found
+            amounts[name] = amounts.get(name, Decimal(0)) + amount
+    return amounts
 
 
 def hours(shares: Iterable[Share], name: str) -> Decimal | None:
-    """How many hours of a resource can be used before every deadline; none when there is none."""
-    found = Decimal(0)
+    """Return the resource-hours used at most before all deadlines; None without a deadline."""
+    used = Decimal(0)
     for share in shares:
         if share.total.get(name):
             if share.deadline is None:
                 return None
-            found += share.total[name] * share.deadline / _HOUR
-    return found
+            used += share.total[name] * share.deadline / _HOUR
+    return used
 
 
 def lingering(manifests: Sequence[Manifest], shares: Iterable[Share]) -> tuple[int, Share] | None:
-    """How many seconds pservers outlive their trainers when nobody stops them, and who they are."""
-    keep = kept(manifests)
-    share = next((each for each in shares if each.role == "pservers"), None)
-    if share is None or keep is None:
+    """Return for how many seconds pservers outlive the trainers unless stopped, and their share."""
+    keep = _outlived(manifests)
+    share = next((share for share in shares if share.role == "pservers"), None)
+    if share is None or not keep:
         return None
     return min(keep, share.deadline or keep), share
 
 
 def is_accelerator(name: str) -> bool:
-    """Whether a resource is counted by a device plugin."""
+    """Report whether a resource is provided by a device plugin."""
     return "/" in name
 
 
 def unit(name: str) -> str:
-    """What the hours of a resource are called: GPU-hours, Ascend910-hours."""
+    """Name the unit of resource-hours: GPU-hours, Ascend910-hours."""
     short = name.rpartition("/")[2]
     return f"{short.upper() if len(short) <= 3 else short}-hours"
 
 
 def length(duration: int) -> str:
-    """Seconds in the units of a spec: `1h30m`."""
-    found = ""
+    """Format seconds in the notation of a spec: `1h30m`."""
+    text = ""
     for unit, size in (("d", 86_400), ("h", _HOUR), ("m", 60), ("s", 1)):
         count, duration = divmod(duration, size)
-        found += f"{count}{unit}" if count else ""
-    return found or "0s"
+        text += f"{count}{unit}" if count else ""
+    return text or "0s"
 
 
 def rounded(number: Decimal) -> str:
-    """A number of hours with at most two digits after the point, thousands apart."""
+    """Format hours with at most two decimals and thousands separators."""
     return f"{number:,.2f}".rstrip("0").rstrip(".")
 
 
-def _workload(manifest: Manifest) -> Workload | None:
-    spec = manifest["spec"]
-    name = next((each for each in ROLES if each == role(manifest)), None)
-    if name is None:
-        return None
+def _workload(name: RoleName, manifest: Manifest, pods: RolePods) -> Workload:
     return Workload(
         name,
         str(identity(manifest)),
         manifest["kind"],
-        int(spec.get("replicas") or spec.get("parallelism") or 1),
-        spec["template"]["spec"],
-        spec.get("activeDeadlineSeconds"),
+        pods.replicas,
+        pods.pod,
+        pods.deadline,
+        pods.host,
+        pods.service,
     )
 
 
 def _processes(name: RoleName, manifests: Sequence[Manifest]) -> Workload | None:
-    """The processes of a role, which are alike but for their index, in the words of a pod."""
-    found = [each for each in manifests if each["kind"] == "Process" and role(each) == name]
-    if not found:
+    """Describe the processes of a role, which differ only by index, as a pod."""
+    processes = [
+        manifest
+        for manifest in manifests
+        if manifest["kind"] == "Process" and role(manifest) == name
+    ]
+    if not processes:
         return None
-    spec = found[0]["spec"]
-    first = str(identity(found[0]))
-    last = len(found) - 1
-    deadline = next((_timeout(each) for each in manifests if each["kind"] == "Rehearsal"), None)
+    spec = processes[0]["spec"]
+    first = str(identity(processes[0]))
+    last = len(processes) - 1
+    deadline = next(
+        (_timeout(manifest) for manifest in manifests if manifest["kind"] == "Rehearsal"), None
+    )
     mounts = spec.get("mounts", ())
     container = {
         "command": spec.get("command", []),
         "env": spec.get("env", []),
         "resources": {"requests": spec.get("resources", {})},
         "volumeMounts": [
-            {key: each[key] for key in ("name", "mountPath", "subPath", "readOnly") if key in each}
-            for each in mounts
+            {
+                key: mount[key]
+                for key in ("name", "mountPath", "subPath", "readOnly")
+                if key in mount
+            }
+            for mount in mounts
         ],
     }
     volumes = [
-        {key: each[key] for key in each if key not in ("mountPath", "subPath", "readOnly")}
-        for each in mounts
+        {key: mount[key] for key in mount if key not in ("mountPath", "subPath", "readOnly")}
+        for mount in mounts
     ]
     return Workload(
         name,
         f"{first.rpartition('-')[0]}-{{0..{last}}}" if last else first,
         "Process",
-        len(found),
+        len(processes),
         {"containers": [container], "volumes": volumes},
         deadline,
     )
 
 
 def _timeout(rehearsal: Manifest) -> int | None:
-    found: int | None = rehearsal["spec"].get("timeout")
-    return found
+    timeout: int | None = rehearsal["spec"].get("timeout")
+    return timeout

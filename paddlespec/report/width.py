@@ -1,69 +1,88 @@
-"""How wide text is on a terminal, and text that cannot do anything to one."""
+"""Measure and shorten text for a terminal, and make it safe to print."""
 
 from __future__ import annotations
 
-from unicodedata import category, combining, east_asian_width
+from typing import TYPE_CHECKING
+from unicodedata import category
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 _HARMFUL = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
 _ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 REPLACEMENT = "\ufffd"
 _LONGEST = 400
 
+Grapheme = tuple[str, int]
+
 
 def visible(text: str) -> str:
     """
-    *text* on one line, nothing of it invisible.
+    Print *text* on one line, without invisible characters.
 
-    Terminals obey control characters, and direction marks make a text read as another one.
+    Terminals execute control characters, and direction marks make a text look like another one.
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_ESCAPES.get(each) or plain(each) for each in text)
+    return "".join(_ESCAPES.get(char) or plain(char) for char in text)
 
 
 def plain(char: str) -> str:
-    """*char*, or what stands for it when it could not be seen."""
+    """Return *char*, or the replacement character if it is invisible."""
     return REPLACEMENT if category(char) in _HARMFUL else char
 
 
 def cells(text: str) -> int:
-    """How many columns of a terminal *text* takes."""
+    """Count the terminal columns of *text*."""
     if text.isascii():
         return len(text)
-    return sum(cell(each) for each in text)
+    from rich.cells import cell_len
 
-
-def cell(char: str) -> int:
-    """The width of one character: two columns for East Asian wide ones, none for combining."""
-    if combining(char) or category(char) in ("Mn", "Me"):
-        return 0
-    return 2 if east_asian_width(char) in "WF" else 1
+    return cell_len(text)
 
 
 def shortened(text: str, most: int) -> str:
-    """*text* in at most *most* columns; what is too long loses its middle."""
+    """Shorten *text* to at most *most* columns by cutting its middle."""
     if cells(text) <= most:
         return text
     tail = (most - 1) // 3
-    return fitting(text, most - 1 - tail) + "…" + fitting(text[::-1], tail)[::-1]
+    return beginning(text, most - 1 - tail) + "…" + ending(text, tail)
 
 
 def brief(text: str) -> list[str]:
-    """A long value in lines of its own: a list by its first and last items."""
+    """Split a long value into lines; of a list, only the first and last items are kept."""
     items = text.split(",")
     if len(items) < 2:
         return [shortened(text, _LONGEST)]
     middle = [f"… {len(items) - 2} more …"] if len(items) > 3 else items[1:-1]
-    return [f"{shortened(each, _LONGEST)}," for each in (items[0], *middle)] + [
+    return [f"{shortened(item, _LONGEST)}," for item in (items[0], *middle)] + [
         shortened(items[-1], _LONGEST)
     ]
 
 
-def fitting(text: str, most: int) -> str:
-    """As much of the beginning of *text* as fits into *most* columns."""
-    taken = 0
-    for index, char in enumerate(text):
-        taken += cell(char)
-        if taken > most:
-            return text[:index]
-    return text
+def beginning(text: str, most: int) -> str:
+    """Return the beginning of *text* that fits in *most* columns."""
+    return text[: sum(len(part) for part in _fitting(_graphemes(text), most))]
+
+
+def ending(text: str, most: int) -> str:
+    """Return the end of *text* that fits in *most* columns."""
+    return text[len(text) - sum(len(part) for part in _fitting(_graphemes(text)[::-1], most)) :]
+
+
+def _fitting(graphemes: Sequence[Grapheme], most: int) -> Iterator[str]:
+    for text, width in graphemes:
+        most -= width
+        if most < 0:
+            return
+        yield text
+
+
+def _graphemes(text: str) -> list[Grapheme]:
+    """Split *text* into the units that a terminal shows as one character, with their widths."""
+    if text.isascii():
+        return [(char, 1) for char in text]
+    from rich.cells import split_graphemes
+
+    spans, _ = split_graphemes(text)
+    return [(text[start:end], width) for start, end, width in spans]

@@ -1,17 +1,24 @@
 """
-What commands print with `-o json`: one typed shape for each, from which its JSON schema is made.
+The output of commands with `-o json`: a typed shape for each, from which its JSON schema is made.
 
-Reports that build plain data are checked against these types by mypy; nothing imports them when a
-command runs. `python -m paddlespec.shapes` writes the schemas. How to add an output: write its
-shape, name it below, run that, then `pytest tests/golden --update-golden`, and add
-its command to the table of docs/output.md.
+mypy checks reports that build plain data against these types; no command imports them at run time.
+To add an output, write its shape, name it below, run `python -m paddlespec.shapes` to write the
+schemas, run `pytest tests/golden --update-golden`, and add the command to the table in
+docs/output.md.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from paddlespec.shapes import capacity, changes, findings, jobs, places, runs
+from paddlespec.shapes import (
+    capacity,
+    changes,
+    findings,
+    jobs,
+    places,
+    runs,
+)
 
 if TYPE_CHECKING:
     from paddlespec.model.schemas import Schema
@@ -41,7 +48,7 @@ OUTPUTS: dict[str, Any] = {
 
 
 def all_schemas() -> dict[str, Schema]:
-    """Every schema of an output by its name."""
+    """Return the schemas of all outputs, keyed by name."""
     return {name: _schema(name, shape) for name, shape in OUTPUTS.items()}
 
 
@@ -52,11 +59,11 @@ def _schema(name: str, shape: Any) -> Schema:
 
 
 def _described(shape: Any) -> Schema:
-    """Pydantic's schema; what it says of inherited keys stands in the shape that has them."""
+    """Return Pydantic's schema, with the descriptions of inherited keys."""
     from pydantic import TypeAdapter
 
-    found = TypeAdapter(shape).json_schema()
+    schema = TypeAdapter(shape).json_schema()
     for base in getattr(shape, "__orig_bases__", ()):
         if getattr(base, "__annotations__", None):
-            found.get("properties", {}).update(_described(base)["properties"])
-    return found
+            schema.get("properties", {}).update(_described(base)["properties"])
+    return schema

@@ -1,10 +1,10 @@
-"""Write the schemas of all outputs."""
+"""Write the JSON schemas of all outputs."""
 
 from __future__ import annotations
 
 import json
 
-from paddlespec.resources import bundled
+from paddlespec.bundled import bundled
 from paddlespec.shapes import all_schemas
 
 for name, schema in all_schemas().items():

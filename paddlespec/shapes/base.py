@@ -1,4 +1,4 @@
-"""What every shape shares: no other keys, a meaning beside each, closed sets of states."""
+"""The base of all shapes: no additional keys, a description for each key, closed sets of states."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing_extensions import TypedDict
 
 
 class Shape(TypedDict):
-    """A mapping that a command prints; the text below each key is its description."""
+    """A mapping that a command prints; the docstring below each key is its description."""
 
 
-# Written inside of the class, mypy would take it for a key.
+# Inside the class, mypy would treat this as a key.
 Shape.__pydantic_config__ = ConfigDict(  # type: ignore[attr-defined]
     extra="forbid", use_attribute_docstrings=True
 )
@@ -25,11 +25,11 @@ Count = Annotated[int, Field(ge=0)]
 
 
 def one_of(choices: type[Enum], **meanings: str) -> Any:
-    """A text that is the value of one of *choices*; *meanings* says by name what each is."""
-    names = [each.name for each in choices]
+    """Describe a string that is a value of *choices*; *meanings* describe them by name."""
+    names = [choice.name for choice in choices]
     if names != list(meanings):
         raise TypeError(f"{choices.__name__} is {', '.join(names)}: describe these, in this order")
-    values = [each.value for each in choices]
+    values = [choice.value for choice in choices]
     return Field(
         json_schema_extra={"enum": values, "enumDescriptions": [*meanings.values()]},
     )

@@ -1,4 +1,4 @@
-"""`get quota`, `queues`, `resources` and `storages`: what there is room for."""
+"""The output of `get quota`, `get queues`, `get resources` and `get storages`."""
 
 from __future__ import annotations
 
@@ -8,196 +8,196 @@ from pydantic import Field
 
 from paddlespec.shapes.base import Count, Shape
 
-Amount = Annotated[str, Field(description="An amount with all of its digits: `1.5`, `18980Mi`.")]
+Amount = Annotated[str, Field(description="An exact amount, such as `1.5` or `18980Mi`.")]
 
 
 class Unknown(Shape):
-    """Something that could not be looked at."""
+    """Something that could not be read."""
 
     what: str
-    """What it is."""
+    """What could not be read."""
     reason: str
     """Why, for people."""
 
 
 class Line(Shape):
-    """What something allows of a resource, and what a job needs of it."""
+    """A limit on a resource, and what a job needs of it."""
 
     namespace: str | None
-    """Whose it is; null for what belongs to no namespace."""
+    """The namespace; null if it has none."""
     kind: str
     """`quota`, `limits`, `kueue` or `volcano`."""
     name: str
-    """Its name: `QUEUE/FLAVOR` of a queue, `RANGE/TYPE` of a limit range, `*` for all of a kind."""
+    """The name: `QUEUE/FLAVOR`, `RANGE/TYPE` of a limit range, or `*` for all of a kind."""
     resource: str | None
-    """The resource, as quotas and pods call it; null where it is not about one."""
+    """The resource, as named by quotas and pods; null if the line is not about one."""
     used: Amount | None
     hard: Amount | None
     free: Amount | None
     need: Amount | None
     short: Amount | None
     fits: bool | None
-    """Whether it is enough; null if nobody asked or may know."""
+    """Whether the job fits; null if no job was given or the limit cannot be read."""
     reason: str | None
-    """More about it, for people."""
+    """Details, for people."""
 
 
 class Quota(Shape):
-    """What `get quota` shows."""
+    """The output of `get quota`."""
 
     namespace: str | None
     """The namespace; null for all of them."""
     job: str | None
-    """The job that is asked about."""
+    """The job given with `--for`."""
     fits: bool | None
-    """Whether it fits; null if there is no job, or if not everything is known."""
+    """Whether the job fits; null without a job, or if something is unknown."""
     lines: list[Line]
-    """All that bounds it."""
+    """All limits."""
     unknown: list[Unknown]
-    """What could not be looked at."""
+    """What could not be read."""
 
 
 class Share(Shape):
-    """How much of a resource a queue has."""
+    """The quota of a queue for a resource."""
 
     flavor: str | None
-    """The flavor of Kueue."""
+    """The flavor, in Kueue."""
     resource: str
-    """The resource, as pods call it."""
+    """The resource, as named by pods."""
     quota: Amount | None
     used: Amount | None
     free: Amount | None
 
 
 class Queue(Shape):
-    """A queue that jobs may name."""
+    """A queue that jobs can name."""
 
     namespace: str | None
-    """Its namespace; null for queues of Volcano."""
+    """The namespace; null for queues of Volcano."""
     name: str
-    """Its name."""
+    """The name."""
     scheduler: Literal["kueue", "volcano"]
-    """Whose it is."""
+    """The scheduler that the queue belongs to."""
     clusterQueue: str | None
     """The cluster queue behind a local queue."""
     cohort: str | None
-    """The cohort in which it may borrow."""
+    """The cohort from which the queue can borrow."""
     state: Literal["active", "stopped"]
-    """Whether it admits anything."""
+    """Whether the queue admits jobs."""
     reason: str | None
-    """Why not, for people."""
+    """Why it is stopped, for people."""
     weight: int | None
-    """Its weight among the queues of Volcano."""
+    """The weight among the queues of Volcano."""
     pending: Count | None
-    """How many workloads or pod groups wait."""
+    """The number of waiting workloads or pod groups."""
     running: Count | None
-    """How many run."""
+    """The number of running workloads or pod groups."""
     reserving: Count | None
-    """How many hold a part of its quota."""
+    """The number of workloads that reserve quota."""
     resources: list[Share] | None
-    """What it has; null if nobody may look."""
+    """The quota of each resource; null if it cannot be read."""
 
 
 class Queues(Shape):
-    """What `get queues` shows."""
+    """The output of `get queues`."""
 
     namespace: str | None
     """The namespace; null for all of them."""
     kueue: str | None
-    """The version of Kueue's kinds that the cluster serves."""
+    """The API version of Kueue that the cluster serves."""
     volcano: str | None
-    """The version of Volcano's kinds that the cluster serves."""
+    """The API version of Volcano that the cluster serves."""
     queues: list[Queue]
-    """Local queues of the namespace, then the queues of Volcano."""
+    """The local queues of the namespace, then the queues of Volcano."""
     unknown: list[Unknown]
-    """What could not be looked at."""
+    """What could not be read."""
 
 
 class Holding(Shape):
-    """How much of a resource something has."""
+    """The amounts of one resource."""
 
     datacenter: str | None
     """The datacenter, if one was named."""
     kind: Literal["total", "queue", "node", "machine", "datacenter"]
-    """What it is; `datacenter` is one that did not answer."""
+    """The kind of the holder; `datacenter` is one that did not answer."""
     name: str
-    """Which one it is."""
+    """The name of the holder."""
     state: Literal["ready", "cordoned", "not ready", "active", "stopped", "unreachable"]
     """Whether jobs can use it."""
     resource: str | None
-    """The resource, as pods call it."""
+    """The resource, as named by pods."""
     capacity: Amount | None
     allocatable: Amount | None
     used: Amount | None
     free: Amount | None
     reason: str | None
-    """More about it, for people."""
+    """Details, for people."""
 
 
 class Resources(Shape):
-    """What `get resources` shows."""
+    """The output of `get resources`."""
 
     resources: list[Holding]
-    """Of each datacenter the totals, then queues, then nodes."""
+    """For each datacenter the totals, then queues, then nodes."""
     unknown: list[Unknown]
-    """What could not be looked at."""
+    """What could not be read."""
 
 
 class Claim(Shape):
-    """A claim."""
+    """A volume claim."""
 
     namespace: str
-    """Its namespace."""
+    """The namespace."""
     name: str
-    """Its name."""
+    """The name."""
     phase: str
     """`Pending`, `Bound`, `Lost`, or `Deleting`."""
     size: Amount | None
     used: Amount | None
     accessModes: list[str]
-    """How it may be mounted."""
+    """The access modes."""
     storageClass: str | None
-    """The class that makes its volume."""
+    """The storage class."""
     volume: str | None
-    """Its volume."""
+    """The name of the bound volume."""
 
 
 class StorageClass(Shape):
-    """What makes volumes for claims that name it."""
+    """A storage class, which provisions volumes for claims."""
 
     name: str
-    """Its name."""
+    """The name."""
     provisioner: str
-    """What makes them."""
+    """The provisioner of the volumes."""
     default: bool
-    """Whether claims that name no class get this one."""
+    """Whether claims without a class use this one."""
     expandable: bool
-    """Whether its volumes can grow."""
+    """Whether volumes can be expanded."""
     reclaimPolicy: str
-    """What becomes of a volume without its claim."""
+    """What happens to a volume after its claim is deleted."""
 
 
 class Storage(Shape):
     """A storage of the project file."""
 
     datacenter: str
-    """The datacenter that has it."""
+    """The datacenter of the storage."""
     name: str
-    """Its name there."""
+    """The name in the datacenter."""
     claim: str | None
-    """The claim that it is."""
+    """The volume claim behind it."""
     phase: str | None
-    """The phase of that claim; null if it is not there, or not known."""
+    """The phase of that claim; null if it does not exist or is unknown."""
     url: str | None
-    """The object store that it is."""
+    """The URL of the object store behind it."""
     readOnly: bool
-    """Whether nothing is written to it."""
+    """Whether the storage is read-only."""
     local: str | None
-    """The folder that stands in for it on one's own machine."""
+    """The folder that replaces it in a rehearsal on your machine."""
 
 
 class Storages(Shape):
-    """What `get storages` shows."""
+    """The output of `get storages`."""
 
     namespace: str | None
     """The namespace; null for all of them."""
@@ -206,6 +206,6 @@ class Storages(Shape):
     classes: list[StorageClass]
     """The storage classes of the cluster."""
     storages: list[Storage]
-    """What the project file names in the datacenter."""
+    """The storages of the datacenter in the project file."""
     unknown: list[Unknown]
-    """What could not be looked at."""
+    """What could not be read."""

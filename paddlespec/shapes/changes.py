@@ -1,23 +1,21 @@
-"""`diff`: what would change, and the plan that approves it."""
+"""The output of `diff`: what would change, and the plan that approves it."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired
 
-from typing_extensions import NotRequired
-
-from paddlespec.diff import Effect, Operation
+from paddlespec.change.diff import Effect, Operation
 from paddlespec.shapes.base import Count, Shape, one_of
 
 _Operation = Annotated[
     str,
     one_of(
         Operation,
-        keep="It stays as it is.",
-        create="It comes.",
-        change="It changes in place.",
-        replace="It goes, and comes again.",
-        delete="It goes.",
+        keep="The object is unchanged.",
+        create="The object is created.",
+        change="The object is updated in place.",
+        replace="The object is deleted and created again.",
+        delete="The object is deleted.",
     ),
 ]
 _Effect = Annotated[
@@ -26,30 +24,30 @@ _Effect = Annotated[
         Effect,
         in_place="The field can change at any time.",
         suspended="The field can change while the job is suspended.",
-        replacement="The object has to be replaced.",
+        replacement="The object must be replaced.",
     ),
 ]
 
 
 class Counts(Shape):
-    """How many objects there are of each operation."""
+    """The number of objects for each operation."""
 
     keep: Count
-    """Objects that stay as they are."""
+    """Unchanged objects."""
     create: Count
-    """Objects that come."""
+    """Objects to create."""
     change: Count
-    """Objects that change in place."""
+    """Objects to update in place."""
     replace: Count
-    """Objects that go and come again."""
+    """Objects to delete and create again."""
     delete: Count
-    """Objects that go."""
+    """Objects to delete."""
     uncompared: Count
-    """Objects that could not be compared; each is among the others too."""
+    """Objects that could not be compared; they are also counted under an operation."""
 
 
 class Resources(Shape):
-    """What is asked of the cluster besides; negative where it is asked no longer."""
+    """The additional resources requested from the cluster; negative if less is requested."""
 
     accelerators: int | float
     """Devices."""
@@ -60,90 +58,90 @@ class Resources(Shape):
 
 
 class Fact(Shape):
-    """One thing that a job takes or is, for people."""
+    """One property of a job, for people."""
 
     name: str
-    """What it is, such as `replicas of trainers`."""
+    """The property, such as `replicas of trainers`."""
     before: str | None
-    """As it was."""
+    """The value before."""
     after: str | None
-    """As it would be."""
+    """The value after."""
     change: str | None
-    """The signed difference of numbers."""
+    """The signed difference, for numbers."""
 
 
 class FieldChange(Shape):
     """One field that would change; secrets are hidden."""
 
     path: str
-    """Where it is; items of lists that have names are in brackets by name."""
+    """The path of the field; named list items are in brackets."""
     before: NotRequired[Any]
-    """Its value; the key is absent where there was none."""
+    """The value before; absent if there was none."""
     after: NotRequired[Any]
-    """Its value to be; the key is absent where there is none."""
+    """The value after; absent if there is none."""
     effect: _Effect
-    """What it takes to change it."""
+    """What is required to change the field."""
 
 
 class ObjectChange(Shape):
     """One object, and what would happen to it."""
 
     apiVersion: str
-    """As in its manifest."""
+    """The API version, as in the manifest."""
     kind: str
-    """As in its manifest."""
+    """The kind, as in the manifest."""
     namespace: str | None
-    """Its namespace; null for what is in none."""
+    """The namespace; null if it has none."""
     name: str
-    """Its name."""
+    """The name."""
     operation: _Operation
-    """What would happen to it."""
+    """What would happen to the object."""
     problem: str | None
-    """Why it could not be compared."""
+    """Why the object could not be compared."""
     fields: list[FieldChange]
-    """The fields that differ, where it is there before and after."""
+    """The fields that differ, if the object exists before and after."""
     object: NotRequired[dict[str, Any]]
-    """The whole manifest of an object that comes, secrets hidden."""
+    """The manifest of an object to create; secrets are hidden."""
 
 
 class JobChanges(Shape):
     """One job before and after."""
 
     job: str
-    """Its name."""
+    """The name of the job."""
     namespace: str | None
-    """Its namespace; null if neither the spec nor an option names one."""
+    """The namespace; null if neither the spec nor an option names one."""
     against: str
-    """What it was compared with."""
+    """What the job was compared with."""
     differs: bool
-    """Whether anything of it would change."""
+    """Whether anything would change."""
     notes: list[str]
-    """What no object shows."""
+    """Remarks that concern no single object."""
     refusal: str | None
-    """Why an apply would not do this."""
+    """Why apply would refuse these changes."""
     summary: list[Fact]
-    """What changes of it, for people."""
+    """What changes, for people."""
     objects: list[ObjectChange]
-    """Its objects, those that stay too."""
+    """The objects of the job, including unchanged ones."""
 
 
 class Changes(Shape):
-    """What `diff` shows."""
+    """The output of `diff`."""
 
     plan: str
-    """The sum in words."""
+    """The sum of all changes as text."""
     differs: bool
     """Whether anything would change."""
     counts: Counts
-    """How many objects come, change and go."""
+    """How many objects would be created, changed, replaced and deleted."""
     resources: Resources
-    """What is asked of the cluster besides."""
+    """The additional resources requested from the cluster."""
     jobs: list[JobChanges]
-    """Each job that was compared."""
+    """The compared jobs."""
 
 
 class Invocation(Shape):
-    """How the command was called, as far as that shapes what is applied."""
+    """The arguments of the command that affect what is applied."""
 
     paths: list[str]
     """The specs."""
@@ -152,7 +150,7 @@ class Invocation(Shape):
     profile: str | None
     """The profile."""
     update: list[str]
-    """The updates, without those that hold a secret."""
+    """The updates, except those that contain a secret."""
     target: str | None
     """The target."""
     datacenter: str | None
@@ -162,51 +160,51 @@ class Invocation(Shape):
     templates: str | None
     """The folder of templates."""
     agreed: list[str]
-    """What the person agreed to: `replace`, `rerun`, `no-prune`."""
+    """The options that were agreed to: `replace`, `rerun`, `no-prune`."""
     withheld: list[str]
-    """The paths of the updates that hold a secret: whoever applies gives them again."""
+    """The paths of updates that contain a secret; they must be given again to apply the plan."""
 
 
 class PlannedObject(Shape):
-    """What was approved for one object; digests stand for manifests."""
+    """The approval for one object, with digests instead of manifests."""
 
     operation: _Operation
-    """What is to happen to it."""
+    """The approved operation."""
     before: str | None
-    """The digest of what it was; null if it was not there."""
+    """The digest of the object before; null if it did not exist."""
     after: str | None
-    """The digest of what it is to be; null if it goes."""
+    """The digest of the object after; null if it is deleted."""
     uid: str | None
-    """The UID of what was there."""
+    """The UID of the object before."""
     generation: int | None
-    """The generation of what was there."""
+    """The generation of the object before."""
 
 
 class PlannedJob(Shape):
-    """What was approved for one job."""
+    """The approval for one job."""
 
     job: str
-    """Its name."""
+    """The name of the job."""
     namespace: str | None
-    """Its namespace."""
+    """The namespace."""
     server: str | None
     """The address of the API server."""
     step: str | None
-    """What becomes of its run: `create`, `replace`, or null where it stays."""
+    """What happens to the run: `create`, `replace`, or null if it is kept."""
     run: str | None
-    """The number and UID of its last run."""
+    """The number and UID of the last run."""
     objects: dict[str, PlannedObject]
-    """Its objects by kind and name, as in `Job/fit-trainer`."""
+    """The objects by kind and name, such as `Job/fit-trainer`."""
 
 
 class Plan(Shape):
-    """What `diff --out` writes and `apply --plan` keeps to: an approval, and no payload."""
+    """The plan that `diff --out` writes and `apply --plan` follows: an approval without manifests."""
 
     apiVersion: str
     """`paddlespec.io/v1`."""
     kind: str
     """`Plan`."""
     invocation: Invocation
-    """How the command was called."""
+    """The arguments of the command."""
     jobs: list[PlannedJob]
-    """What was approved."""
+    """The approved jobs."""

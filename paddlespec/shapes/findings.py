@@ -1,20 +1,23 @@
-"""`validate`, `explain` and `logs`: what is wrong, what may be said, what was written."""
+"""The output of `validate`, `explain` and `logs`."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-from typing_extensions import NotRequired
+from typing import Annotated, Any, NotRequired
 
 from paddlespec.diagnostic import Severity
-from paddlespec.shapes.base import Count, Shape, Time, one_of
+from paddlespec.shapes.base import (
+    Count,
+    Shape,
+    Time,
+    one_of,
+)
 
 _Severity = Annotated[
     str,
     one_of(
         Severity,
-        error="The spec is not valid.",
-        warning="The spec is valid, and likely not meant so.",
+        error="The spec is invalid.",
+        warning="The spec is valid, but probably not what was intended.",
     ),
 ]
 
@@ -23,80 +26,80 @@ class Finding(Shape):
     """One finding; without a line it is about an option or a file as a whole."""
 
     code: str
-    """What kind of finding it is: a stable word, a heading of docs/diagnostics.md."""
+    """The stable code of the finding, a heading of docs/diagnostics.md."""
     severity: _Severity
-    """How bad it is."""
+    """The severity."""
     message: str
-    """What was found and what was expected, for people."""
+    """What is wrong, for people."""
     file: str
     """The file, or the option."""
     line: int | None
-    """The line, from 1 on."""
+    """The line, starting at 1."""
     column: int | None
-    """The first column, from 1 on, in code points."""
+    """The first column, starting at 1, in code points."""
     endColumn: int | None
-    """The first column after the stretch."""
+    """The column after the last one."""
     path: str | None
-    """Where the value stands in the spec, as in `spec.volumes[0].mountPath`."""
+    """The path of the value in the spec, such as `spec.volumes[0].mountPath`."""
     hint: str | None
-    """The likely repair, for people."""
+    """How to fix it, for people."""
 
 
 class Findings(Shape):
-    """What `validate` shows."""
+    """The output of `validate`."""
 
     diagnostics: list[Finding]
-    """The findings, by file and place."""
+    """The findings, sorted by file and position."""
     errors: Count
-    """How many make a spec invalid."""
+    """The number of errors."""
     warnings: Count
-    """How many do not."""
+    """The number of warnings."""
 
 
 class Choice(Shape):
-    """One value that a field may have."""
+    """One allowed value of a field."""
 
     value: str
     """The value."""
     description: str
-    """What it means."""
+    """The meaning of the value."""
 
 
 class Field(Shape):
-    """What `explain` shows: a field of a spec."""
+    """The output of `explain`: a field of a spec."""
 
     path: str
-    """Where it stands, as in `spec.trainers.resources`; empty for the whole spec."""
+    """The path, such as `spec.trainers.resources`; empty for the whole spec."""
     types: list[str]
-    """The JSON types that it takes, as in a schema; any if the list is empty."""
+    """The allowed JSON types; any type if the list is empty."""
     required: bool
-    """Whether it has to be there once all layers are merged."""
+    """Whether the field is required once all layers are merged."""
     description: str
-    """What it means."""
+    """The meaning of the field."""
     default: NotRequired[Any]
-    """What it is when nobody says; the key is absent if there is no default."""
+    """The default; absent if there is none."""
     expected: NotRequired[str]
     """What is expected beyond the type, for people."""
     values: NotRequired[list[Choice]]
-    """All values that it may have, where these are known."""
+    """The allowed values, if they are a closed set."""
     examples: list[Any]
-    """Values as somebody might write them."""
+    """Example values."""
     fields: NotRequired[list[Field]]
-    """The fields inside of it; without --recursive only those of the field that was asked for."""
+    """The child fields; without --recursive, only those of the requested field."""
 
 
 class Line(Shape):
-    """What `logs` shows: one object for each line, one on each line of the output."""
+    """The output of `logs`: one object per line."""
 
     time: Time | None
-    """When its first byte was written, in UTC."""
+    """When the first byte of the line was written, in UTC."""
     role: str
     """The role of the replica: `trainers` or `pservers`."""
     index: int
-    """The number of the replica within its role, from 0 on."""
+    """The index of the replica within its role, starting at 0."""
     name: str
     """The name of the pod or the process."""
     text: str
-    """The line without its end; what is no UTF-8 is replaced."""
+    """The line without its line break; invalid UTF-8 is replaced."""
     partial: NotRequired[bool]
-    """True for a line that has no end yet; the key is absent otherwise."""
+    """True for an incomplete line; absent otherwise."""

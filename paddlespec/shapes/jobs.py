@@ -1,184 +1,189 @@
-"""`get jobs`, `get workers` and `status`: what runs."""
+"""The output of `get jobs`, `get workers` and `status`."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from paddlespec.picture import Doing, Stage
-from paddlespec.shapes.base import Count, Shape, Time, one_of
+from paddlespec.runs.state import Doing, Stage
+from paddlespec.shapes.base import (
+    Count,
+    Shape,
+    Time,
+    one_of,
+)
 from paddlespec.shapes.runs import Run
 
 _Stage = Annotated[
     str,
     one_of(
         Stage,
-        intended="An apply agreed to it, and nothing of it is there yet.",
-        suspended="Held back by somebody.",
-        queued="Held back by its queue.",
-        pending="No trainer runs yet.",
-        running="It runs.",
-        stopping="It is being deleted or killed.",
-        failing="It cannot succeed any more, and part of it still runs.",
-        succeeded="Over, and well.",
-        failed="Over, and not well.",
-        killed="Ended by a person.",
-        replaced="Ended for another run.",
-        lost="Gone, and nobody saw its end.",
+        intended="Recorded by apply, but not created yet.",
+        suspended="Suspended by a user.",
+        queued="Waiting in its queue.",
+        pending="No trainer is running yet.",
+        running="Running.",
+        stopping="Being deleted or killed.",
+        failing="Cannot succeed any more, but parts are still running.",
+        succeeded="Finished successfully.",
+        failed="Finished with a failure.",
+        killed="Killed by a user.",
+        replaced="Stopped for another run.",
+        lost="Finished unobserved; its result is unknown.",
     ),
 ]
 _Doing = Annotated[
     str,
     one_of(
         Doing,
-        pending="It does not run yet.",
-        waiting="It waits for the pservers.",
-        running="It runs.",
-        stopping="It is being ended.",
-        succeeded="Its program ended with 0.",
-        failed="Its program ended otherwise, or never began.",
-        stopped="It was ended with its run.",
-        unknown="Its node does not answer.",
+        pending="Not running yet.",
+        waiting="Waiting for the pservers.",
+        running="Running.",
+        stopping="Being stopped.",
+        succeeded="The program exited with 0.",
+        failed="The program exited with another code, or never started.",
+        stopped="Stopped together with its run.",
+        unknown="The node does not respond.",
     ),
 ]
 
 
 class Role(Shape):
-    """The replicas of a role, counted."""
+    """The number of replicas of a role, by state."""
 
     desired: Count
-    """How many there are to be."""
+    """The desired number of replicas."""
     ready: Count
-    """How many run and are ready."""
+    """The number that are running and ready."""
     succeeded: Count
-    """How many ended well."""
+    """The number that succeeded."""
     failed: Count
-    """How many ended otherwise."""
+    """The number that failed."""
     reason: str | None
-    """What keeps those that are not ready, for people."""
+    """Why replicas are not ready, for people."""
 
 
 class Job(Shape):
-    """A job, wherever it runs."""
+    """A job on a cluster or on this machine."""
 
     namespace: str
-    """The namespace that it is in."""
+    """The namespace."""
     name: str
-    """Its name."""
+    """The name."""
     target: str
     """Where it runs: `kubernetes`, or `local` for this machine."""
     mode: str | None
-    """The `mode` of its spec."""
+    """The `mode` of the spec."""
     state: _Stage
-    """How far it is."""
+    """The state."""
     reason: str | None
-    """More about the state, for people."""
+    """The reason for the state, for people."""
     roles: dict[str, Role]
-    """Its replicas by the name of their role."""
+    """The replicas of each role."""
     queue: str | None
-    """The queue that it waits in, or came from."""
+    """The queue of the job."""
     started: Time | None
-    """When it began."""
+    """When the job started."""
     finished: Time | None
-    """When it ended."""
+    """When the job finished."""
     run: int | None
-    """The number of its run, from 1 on; null if another tool has applied it."""
+    """The number of the run, starting at 1; null if another tool applied the job."""
     user: str | None
-    """Who applied it."""
+    """Who applied the job."""
     labels: dict[str, str]
-    """Its labels."""
+    """The labels."""
 
 
 class Jobs(Shape):
-    """What `get jobs` shows."""
+    """The output of `get jobs`."""
 
     jobs: list[Job]
-    """Those that were asked for."""
+    """The selected jobs."""
 
 
 class Worker(Shape):
-    """A replica: a pod of a cluster, or a process of this machine."""
+    """A replica: a pod on a cluster, or a process on this machine."""
 
     name: str
     """The name of the pod or the process."""
     role: str
-    """Its role: `trainers` or `pservers`."""
+    """The role: `trainers` or `pservers`."""
     rank: int | None
-    """Its number within the role, from 0 on."""
+    """The index within the role, starting at 0."""
     state: _Doing
-    """How far it is."""
+    """The state."""
     ready: bool
-    """Whether it runs and is ready."""
+    """Whether it is running and ready."""
     reason: str | None
-    """Why it is as it is, in one word for programs."""
+    """The reason for the state, in one word."""
     message: str | None
-    """Why it is as it is, for people."""
+    """The reason for the state, for people."""
     node: str | None
-    """The machine that it runs on."""
+    """The node that it runs on."""
     address: str | None
-    """Its address in the network."""
+    """The IP address."""
     restarts: Count
-    """How often its container began again."""
+    """The number of container restarts."""
     started: Time | None
-    """When it began."""
+    """When it started."""
     finished: Time | None
-    """When it ended."""
+    """When it finished."""
     exitCode: int | None
-    """What its program ended with, as in a shell: 128 and the number of a signal that ended it."""
+    """The exit code as in a shell: 128 plus the number of the signal that ended the program."""
 
 
 class Workers(Shape):
-    """What `get workers` shows."""
+    """The output of `get workers`."""
 
     job: str
     """The name of the job."""
     workers: list[Worker]
-    """Trainers first, by rank."""
+    """The replicas, trainers first, sorted by rank."""
 
 
 class Condition(Shape):
-    """Something that holds of an object, in the words of its controller."""
+    """A condition of an object that is true, as reported by its controller."""
 
     object: str
-    """The object, as in `Job/fit-trainer`."""
+    """The object, such as `Job/fit-trainer`."""
     type: str
-    """What holds."""
+    """The type of the condition."""
     reason: str | None
-    """Why, in one word."""
+    """The reason, in one word."""
     since: Time | None
-    """Since when."""
+    """When the condition became true."""
 
 
 class Event(Shape):
-    """Something that happened to an object."""
+    """An event of an object."""
 
     object: str
-    """The object, as in `Pod/fit-trainer-0-x7k2p`."""
+    """The object, such as `Pod/fit-trainer-0-x7k2p`."""
     reason: str
-    """What happened, in one word."""
+    """The reason, in one word."""
     message: str | None
-    """What happened, for people; the texts of the cluster may quote an environment and are left out."""
+    """What happened, for people; messages of unknown form are omitted because they may quote secrets."""
     warning: bool
-    """Whether the cluster means it as a warning."""
+    """Whether the event is a warning."""
     count: Count
-    """How often it happened."""
+    """How often the event occurred."""
     last: Time | None
-    """When it happened last."""
+    """When the event last occurred."""
 
 
 class Status(Job):
-    """What `status` shows: the job, and everything about it that fits on a screen."""
+    """The output of `status`: the job, with its replicas, conditions and events."""
 
     evidence: list[str]
-    """What shows the reason of its state, in lines for people."""
+    """The evidence for the reason of the state, for people."""
     record: Run | None
-    """The run as it is recorded."""
+    """The recorded run."""
     workers: list[Worker]
-    """Its replicas, trainers first, by rank."""
+    """The replicas, trainers first, sorted by rank."""
     conditions: list[Condition]
-    """What holds of its objects."""
+    """The conditions of the job's objects."""
     events: list[Event]
-    """What happened to its objects, the latest last."""
+    """The events of the job's objects, the latest last."""
     failure: str | None
     """The replica that failed first, with its last lines."""
     next: list[str]
-    """The commands that are likely to come next."""
+    """Suggested next commands."""

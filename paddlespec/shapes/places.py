@@ -1,4 +1,4 @@
-"""`config` and `get registries`: where jobs run, and what is there."""
+"""The output of `config`, `get registries` and `version`."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ CheckState = Literal["ok", "missing", "absent", "unknown"]
 
 
 class Registry(Shape):
-    """A pull secret of the namespace, without what is secret in it."""
+    """A pull secret of the namespace, without its passwords."""
 
     name: str
-    """Its name, as in `registry` of a spec."""
+    """The name, as in `registry` of a spec."""
     servers: list[str]
-    """The hosts that it has a password for."""
+    """The registry hosts that it has passwords for."""
     users: list[str]
-    """The users whose passwords these are."""
+    """The user names."""
     ours: bool
-    """Whether `registry add` has written it."""
+    """Whether `registry add` created it."""
     created: Time | None
-    """When it was made."""
+    """When it was created."""
 
 
 class Registries(Shape):
-    """What `get registries` and `registry list` show."""
+    """The output of `get registries` and `registry list`."""
 
     registries: list[Registry]
     """The pull secrets of the namespace."""
@@ -36,9 +36,9 @@ class Registries(Shape):
 
 _Files = Annotated[
     list[Literal["project", "own"]],
-    Field(description="Which configuration names it: the project file, your own, or both."),
+    Field(description="The configuration that names it: the project file, your own, or both."),
 ]
-# `from` is a word of Python and cannot be written as a key of a class.
+# `from` is a keyword of Python and cannot be an attribute of a class.
 _From = TypedDict("_From", {"from": _Files})
 
 
@@ -48,85 +48,85 @@ class Datacenter(Shape, _From):
     name: str
     """Its name."""
     current: bool
-    """Whether commands speak to it when no option says otherwise."""
+    """Whether commands use it by default."""
     context: str | None
-    """The context of the kubeconfig that reaches it."""
+    """The kubeconfig context."""
     namespace: str | None
-    """The namespace in it."""
+    """The namespace."""
 
 
 class Datacenters(Shape):
-    """What `config list` shows."""
+    """The output of `config list`."""
 
     datacenters: list[Datacenter]
-    """Those of your own configuration first, then those that only the project file names."""
+    """The datacenters of your own configuration, then those named only by the project file."""
 
 
 class Place(Shape):
-    """What `config view` shows: where commands go without options."""
+    """The output of `config view`: the cluster that commands use without options."""
 
     datacenter: str | None
     """The name of the current datacenter."""
     context: str | None
-    """The context of the kubeconfig; null means the one that kubectl would use."""
+    """The kubeconfig context; null for the one that kubectl uses."""
     namespace: str | None
-    """The namespace; null means that of the context."""
+    """The namespace; null for the one of the context."""
 
 
 class Value(Shape):
-    """A value, and who supplied it."""
+    """A value and its origin."""
 
     value: str | None
-    """The value; null if nobody supplied one."""
+    """The value; null if it is not set."""
     origin: str
-    """Who supplied it, for people."""
+    """Where the value is set, for people."""
 
 
 class PlaceWithOrigins(Shape):
-    """What `config view --show-origin` shows: where commands go, and who said so."""
+    """The output of `config view --show-origin`."""
 
     datacenter: Value
     """The name of the current datacenter."""
     context: Value
-    """The context of the kubeconfig."""
+    """The kubeconfig context."""
     namespace: Value
     """The namespace."""
 
 
 class Check(Shape):
-    """One thing that was looked at."""
+    """One check."""
 
     what: str
-    """What it is: `server`, `rights`, `kind`, `queue`, `storage`."""
+    """What was checked: `server`, `rights`, `kind`, `queue`, `storage`."""
     name: str
-    """Which one it is."""
+    """The name of what was checked."""
     state: CheckState
-    """Whether it is there; `absent` is not there and not needed."""
+    """The result; `absent` does not exist and is not needed."""
     detail: str
-    """More about it, for people."""
+    """Details, for people."""
 
 
 class Checks(Shape):
-    """What `config check` shows."""
+    """The output of `config check`."""
 
     datacenter: str | None
     """The name of the datacenter; null if none is chosen."""
     checks: list[Check]
-    """Everything that was looked at."""
+    """All checks."""
 
 
 class Versions(Shape):
-    """What `version` shows."""
+    """The output of `version`."""
 
     client: str
-    """The version of this tool."""
+    """The version of paddlespec."""
     spec: str
-    """The `apiVersion` of the specs that it reads."""
+    """The `apiVersion` of supported specs."""
     python: str
-    """The version of Python that it runs on."""
+    """The version of Python."""
     server: str | None
-    """The version of Kubernetes that answers; null where none was asked, or none did."""
+    """The version of the Kubernetes server; null if none was contacted, or none answered."""
     address: str | None
-    """The address of that server."""
+    """The address of the server."""
     extensions: dict[str, str | None] | None
-    """The API version of each scheduler and target that is not Kubernetes' own; null where there is none."""
+    """The API versions of other schedulers and targets in the cluster; null if not installed."""

@@ -1,80 +1,80 @@
-"""`get history`: what is recorded of runs."""
+"""The output of `get history`."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
-from paddlespec.history import State
+from paddlespec.runs.history import State
 from paddlespec.shapes.base import Shape, Time, one_of
 
 _State = Annotated[
     str,
     one_of(
         State,
-        intended="Nothing of it was there yet.",
-        running="It runs.",
-        succeeded="It ended well.",
-        failed="It ended otherwise.",
-        killed="A person ended it.",
-        replaced="It was ended for another run.",
-        lost="It is gone, and nobody saw its end.",
+        intended="Recorded, but not created yet.",
+        running="Running.",
+        succeeded="Finished successfully.",
+        failed="Finished with a failure.",
+        killed="Killed by a user.",
+        replaced="Stopped for another run.",
+        lost="Finished unobserved; its result is unknown.",
     ),
 ]
 
 
 class Run(Shape):
-    """One run of a job, as it is recorded."""
+    """One recorded run of a job."""
 
     run: int
-    """Its number, from 1 on; numbers are never given twice."""
+    """The number of the run, starting at 1; numbers are never reused."""
     state: _State
-    """How far it is, as far as somebody wrote it down."""
+    """The last recorded state."""
     specHash: str | None
-    """What shaped its pods: equal for runs of equal pods."""
+    """The hash of what defines the pods: equal for runs with equal pods."""
     renderedHash: str | None
-    """Which bytes were sent."""
+    """The hash of the applied manifests."""
     uid: str | None
-    """The UID of the trainers' Job, or of the run on this machine; null if it never began."""
+    """The UID of the trainers' Job, or of the run on this machine; null if it never started."""
     started: Time | None
-    """When it began."""
+    """When the run started."""
     finished: Time | None
-    """When it ended, or was seen to have ended."""
+    """When the run finished, or was first seen finished."""
     who: str
     """Who applied it."""
     commit: str | None
     """The commit of the spec's repository."""
     dirty: bool
-    """Whether files beside the spec differed from that commit."""
+    """Whether the repository had uncommitted changes."""
     ci: str | None
-    """The page of the CI job that applied it."""
+    """The URL of the CI job that applied it."""
     file: str | None
-    """The spec's file, from the top of its repository."""
+    """The path of the spec, relative to the top of its repository."""
 
 
 class JobRuns(Shape):
     """A job with its runs."""
 
     namespace: str
-    """The namespace that it is in."""
+    """The namespace."""
     name: str
-    """Its name."""
+    """The name."""
     runs: list[Run]
-    """The oldest first."""
+    """The runs, the oldest first."""
 
 
 class History(Shape):
-    """What `get history` shows: without a name, only the latest run of each job."""
+    """The output of `get history`; without a name, only the latest run of each job."""
 
     jobs: list[JobRuns]
-    """Those that were asked for."""
+    """The selected jobs."""
 
 
 class OneRun(Run):
-    """What `get history NAME --run N` shows: one run with the spec that was applied."""
+    """The output of `get history NAME --run N`: one run with the applied spec."""
 
     namespace: str
     """The namespace of the job."""
     name: str
     """The name of the job."""
     spec: dict[str, Any] | str | None
-    """The effective spec, secrets masked; text if it is no YAML any more, null if it is not kept."""
+    """The effective spec with secrets masked; a string if it is not YAML, null if it is not stored."""

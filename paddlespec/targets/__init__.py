@@ -1,8 +1,8 @@
 """
-Targets: how a job becomes something that runs.
+Targets: render a job for a platform.
 
-A target is pure: it says what it cannot do, plans, and renders. Built-in targets are found through
-the entry-point group that third parties use.
+A target is pure: it reports what it does not support, plans, and renders. Third-party targets
+register in an entry-point group.
 """
 
 from __future__ import annotations
@@ -14,43 +14,51 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
 
     from paddlespec.checks import Facts
-    from paddlespec.contract import Context
     from paddlespec.diagnostic import Diagnostic
-    from paddlespec.manifest import Manifest
     from paddlespec.model import Job
-    from paddlespec.template import Templates
+    from paddlespec.render.manifest import Manifest
+    from paddlespec.render.runtime import Context, Naming
+    from paddlespec.render.template import Templates
 
 GROUP = "paddlespec.targets"
 _BUILT_IN = {
     "kubernetes": "paddlespec.targets.kubernetes",
+    "jobset": "paddlespec.targets.jobset",
     "local": "paddlespec.targets.local",
 }
 
 
 class Plan(Protocol):
-    """What will run, decided; a target's own type."""
+    """The decisions of a target, in its own type."""
 
 
 class Target(Protocol):
-    """Satisfied by a module."""
+    """
+    The interface of a target, implemented by a module.
+
+    `backend` names the backend that runs its manifests, `naming` defines the names of hosts.
+    """
+
+    backend: str
+    naming: Naming
 
     def check(self, facts: Facts) -> Iterator[Diagnostic]:
-        """What this target cannot do for the job, at its place: never a dropped field."""
+        """Report fields the target does not support; it must never ignore one."""
 
     def render(self, job: Job, context: Context, templates: Templates) -> list[Manifest]:
-        """The objects that the job is there."""
+        """Render the objects of *job*."""
 
 
 class UnknownTarget(Exception):
-    """No target of that name is installed."""
+    """Raised if no target of that name is installed."""
 
     def __init__(self, name: str, known: list[str]) -> None:
-        super().__init__(f'no target is called "{name}"')
+        super().__init__(f'unknown target "{name}"')
         self.name, self.known = name, known
 
 
 def load(name: str) -> Target:
-    """The target called *name*; third-party ones are looked for only when it is not built in."""
+    """Load the target *name*; third-party targets are searched only if it is not built in."""
     from importlib import import_module
 
     if name in _BUILT_IN:
@@ -60,17 +68,22 @@ def load(name: str) -> Target:
     return target
 
 
+def built_in() -> list[str]:
+    """Return the built-in targets."""
+    return list(_BUILT_IN)
+
+
 def must_exist(name: str) -> None:
-    """Raise `UnknownTarget` for what is no target; nothing is loaded."""
+    """Raise `UnknownTarget` unless *name* is a target, without loading it."""
     if name not in _BUILT_IN:
         _installed(name)
 
 
 def _installed(name: str) -> EntryPoints:
-    """The targets of third parties, with *name* among them."""
+    """Return the third-party targets; raises `UnknownTarget` unless *name* is one."""
     from importlib.metadata import entry_points
 
-    found = entry_points(group=GROUP)
-    if name not in found.names:
-        raise UnknownTarget(name, sorted({*_BUILT_IN, *found.names}))
-    return found
+    installed = entry_points(group=GROUP)
+    if name not in installed.names:
+        raise UnknownTarget(name, sorted({*_BUILT_IN, *installed.names}))
+    return installed

@@ -1,20 +1,20 @@
-"""How the objects of a job are called and labelled."""
+"""The names, labels and annotations of the objects of a job."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from paddlespec.manifest import JOB_LABEL, ROLE_LABEL
+from paddlespec.render.manifest import JOB_LABEL, ROLE_LABEL
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from paddlespec.contract import Context
     from paddlespec.model import Job
+    from paddlespec.render.runtime import Context
 
 
 def metadata_of(job: Job, context: Context) -> Callable[[str, str | None], dict[str, Any]]:
-    """What gives each object of *job* its metadata, by its name and the role that it runs."""
+    """Return a function from the name and role of an object to its metadata."""
     name = job.metadata.name
     labels = {
         **job.metadata.labels,
@@ -24,9 +24,9 @@ def metadata_of(job: Job, context: Context) -> Callable[[str, str | None], dict[
         JOB_LABEL: name,
     }
 
-    def metadata(own: str, role: str | None) -> dict[str, Any]:
+    def metadata(object_name: str, role: str | None) -> dict[str, Any]:
         return {
-            "name": own,
+            "name": object_name,
             **({"namespace": job.metadata.namespace} if job.metadata.namespace else {}),
             "labels": {**labels, **({ROLE_LABEL: role} if role else {})},
             **({"annotations": job.metadata.annotations} if job.metadata.annotations else {}),

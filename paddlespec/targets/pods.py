@@ -1,38 +1,38 @@
-"""The parts of a replica's pod: variables, volumes, init containers, the command."""
+"""The parts of a replica's pod: variables, volumes, init containers and command."""
 
 from __future__ import annotations
 
 import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from paddlespec import contract
+from paddlespec import workloads
 from paddlespec.quantity import as_bytes, as_written, quantity
+from paddlespec.render import runtime
 from paddlespec.targets.program import program, script
 from paddlespec.targets.sources import source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from paddlespec.contract import Context, RoleName
     from paddlespec.model import Job, Resources, Role
+    from paddlespec.render.runtime import Context, RoleName
 
 INDEX_ANNOTATION = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 ORDINAL_LABEL = "metadata.labels['apps.kubernetes.io/pod-index']"
-RUN_LABEL = "metadata.labels['batch.kubernetes.io/controller-uid']"
 _CODE, _ARCHIVE, _IDENTITY = "paddlespec-code", "paddlespec-archive", "paddlespec-identity"
 
 Json = dict[str, Any]
 
 
 class Mount(NamedTuple):
-    """A volume of the pod and where its containers see it."""
+    """A volume of the pod and its mount in the main container."""
 
     volume: Json
     mount: Json
 
 
 class Replica:
-    """One replica of a role: everything that its pod's template needs."""
+    """One replica of a role, with everything the template of its pod needs."""
 
     def __init__(self, job: Job, name: RoleName, context: Context) -> None:
         self.job = job
@@ -43,19 +43,19 @@ class Replica:
         self.delivers = context.code is not None
 
     def env(self) -> list[Json]:
-        """The variables in order: the pod's own facts, the contract, then the user's."""
-        managed = contract.environment(self.job, self.name, self.context)
-        users = {**self.job.spec.env, **self.role.env}
+        """Return the variables: those of the pod, the runtime contract, then the spec."""
+        managed = runtime.environment(self.job, self.name, self.context)
+        declared = {**self.job.spec.env, **self.role.env}
         facts = {
             "NS": {"valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}},
             "IDX": self._index(),
         }
-        # The contract refers to these: taken over by the user, they still come first.
-        found = [{"name": key, **facts[key]} for key in facts if key not in users]
-        found += [{"name": key, **_variable(users[key])} for key in facts if key in users]
-        found += [{"name": key, "value": managed[key]} for key in managed if key not in users]
-        found += [{"name": key, **_variable(users[key])} for key in users if key not in facts]
-        return found
+        # The contract refers to the facts, so they come first even if the spec overrides them.
+        env = [{"name": key, **facts[key]} for key in facts if key not in declared]
+        env += [{"name": key, **_variable(declared[key])} for key in facts if key in declared]
+        env += [{"name": key, "value": managed[key]} for key in managed if key not in declared]
+        env += [{"name": key, **_variable(declared[key])} for key in declared if key not in facts]
+        return env
 
     def _index(self) -> Json:
         if not self.indexed:
@@ -66,31 +66,30 @@ class Replica:
     @property
     def is_stateful(self) -> bool:
         pservers = self.job.spec.pservers
-        return self.name == "pservers" and bool(pservers and pservers.workload == "StatefulSet")
+        return self.name == "pservers" and bool(pservers and workloads.restarts(pservers.workload))
 
     @property
     def indexed(self) -> bool:
-        """A lone collective trainer is a plain job: it has nobody to find."""
-        return self.job.spec.mode != "collective" or contract.meets(self.job)
+        """Whether the Job is indexed; a single collective trainer needs no index."""
+        return self.job.spec.mode != "collective" or runtime.meets(self.job)
 
     def ports(self) -> dict[str, int]:
-        """The named ports of the replica, the contract's first."""
+        """Return the named ports of the replica, those of the runtime contract first."""
         mode = self.job.spec.mode
-        found: dict[str, int] = {}
-        if mode == "collective" and contract.meets(self.job):
-            found["master"] = contract.MASTER_PORT
+        reserved: dict[str, int] = {}
+        if mode == "collective" and runtime.meets(self.job):
+            reserved["master"] = runtime.MASTER_PORT
         if self.name == "pservers":
-            listed = contract.pserver_ports(self.job)
-            found |= {
+            reserved |= {
                 "pserver" if index == 0 else f"pserver-{index}": port
-                for index, port in enumerate(listed)
+                for index, port in enumerate(runtime.pserver_ports(self.job))
             }
             if mode == "ps":
-                found["gloo"] = contract.GLOO_PORT
-        return {**found, **self.role.ports}
+                reserved["gloo"] = runtime.GLOO_PORT
+        return {**reserved, **self.role.ports}
 
     def mounts(self) -> Iterator[Mount]:
-        """Shared memory, the user's volumes, and the folder that receives the code."""
+        """Yield shared memory, the volumes of the spec, and the folder for the code."""
         yield Mount(
             {"name": "dshm", "emptyDir": {"medium": "Memory", "sizeLimit": self.shared_memory()}},
             {"name": "dshm", "mountPath": "/dev/shm"},
@@ -112,35 +111,36 @@ class Replica:
             )
 
     def volumes(self) -> list[Json]:
-        """The volumes of the pod, those of its init containers included."""
-        found = [each.volume for each in self.mounts()]
+        """Return the volumes of the pod, including those of its init containers."""
+        volumes = [mount.volume for mount in self.mounts()]
         if self.context.code:
             name = f"{self.job.metadata.name}-code-{self.context.code.digest}"
-            found.append({"name": _ARCHIVE, "configMap": {"name": name}})
+            volumes.append({"name": _ARCHIVE, "configMap": {"name": name}})
         if self._writes_identity:
-            found.append({"name": _IDENTITY, "emptyDir": {}})
-        return found
+            volumes.append({"name": _IDENTITY, "emptyDir": {}})
+        return volumes
 
     def volume_mounts(self) -> list[Json]:
-        """The mounts of the main container."""
-        found = [each.mount for each in self.mounts()]
+        """Return the mounts of the main container."""
+        mounts = [mount.mount for mount in self.mounts()]
         for name in ("trainer_id", "trainer_count") if self._writes_identity else ():
-            found.append({"name": _IDENTITY, "mountPath": f"/{name}", "subPath": name})
-        return found
+            mounts.append({"name": _IDENTITY, "mountPath": f"/{name}", "subPath": name})
+        return mounts
 
     @property
     def _writes_identity(self) -> bool:
         return self.job.spec.mode == "legacy" and self.name == "trainers"
 
     def shared_memory(self) -> str:
-        """The size of /dev/shm: as asked for, else half of the memory, of which it is a part."""
+        """Return the size of /dev/shm, by default half of the memory, which includes it."""
         resources = self.role.resources
-        asked = resources.shared_memory
-        return as_written(asked) if asked is not None else as_bytes(quantity(resources.memory) / 2)
+        if resources.shared_memory is not None:
+            return as_written(resources.shared_memory)
+        return as_bytes(quantity(resources.memory) / 2)
 
     def init_containers(self) -> list[Json]:
-        """What happens before the command, each step in a container of the role's own image."""
-        found = []
+        """Return the steps before the command, in containers of the role's image."""
+        steps = []
         if self.delivers:
             command = ["tar", "-xf", _archive_path, "-C", self.job.spec.workdir]
             step = self._step("unpack", command)
@@ -148,55 +148,57 @@ class Replica:
                 {"name": _CODE, "mountPath": self.job.spec.workdir},
                 {"name": _ARCHIVE, "mountPath": _archive_path.rpartition("/")[0]},
             ]
-            found.append(step)
+            steps.append(step)
         if self._writes_identity:
-            count = str(contract.replicas(self.job, "trainers"))
+            count = str(runtime.replicas(self.job, "trainers"))
             script = 'echo "$IDX" > /identity/trainer_id; echo "$1" > /identity/trainer_count'
             step = self._step("identity", ["sh", "-c", script, "identity", count])
             step["env"] = [{"name": "IDX", **self._index()}]
             step["volumeMounts"] = [{"name": _IDENTITY, "mountPath": "/identity"}]
-            found.append(step)
-        found += self._output_step()
+            steps.append(step)
+        steps += self._output_step()
         if self.name == "trainers" and self.job.spec.pservers and self.job.spec.mode != "parallel":
-            found.append(self._wait_step())
-        return found
+            steps.append(self._wait_step())
+        return steps
 
     def _output_step(self) -> list[Json]:
-        folder = contract.output(self.job)
+        folder = runtime.output(self.job)
         policy = self.job.spec.output_policy
         if self.name != "trainers" or not folder or policy == "reuse" or self._is_scratch(folder):
             return []
         step = self._step("output", ["sh", "-c", script(f"output-{policy}.sh")])
         step["env"] = [
             {"name": "PADDLESPEC_OUTPUT", "value": folder},
-            {"name": "RUN", "valueFrom": {"fieldRef": {"fieldPath": RUN_LABEL}}},
+            {"name": "RUN", "valueFrom": {"fieldRef": {"fieldPath": self.context.naming.run}}},
         ]
-        names = {each.name for each in self.job.spec.volumes}
-        step["volumeMounts"] = [each.mount for each in self.mounts() if each.mount["name"] in names]
+        names = {volume.name for volume in self.job.spec.volumes}
+        step["volumeMounts"] = [
+            mount.mount for mount in self.mounts() if mount.mount["name"] in names
+        ]
         return [step]
 
     def _is_scratch(self, folder: str) -> bool:
-        """Whether *folder* is on a mount that is always empty at the start."""
+        """Whether *folder* is on a mount that is empty when the replica starts."""
         mounts = [
-            each
-            for each in self.job.spec.volumes
-            if f"{folder}/".startswith(f"{each.mount_path.rstrip('/')}/")
+            volume
+            for volume in self.job.spec.volumes
+            if f"{folder}/".startswith(f"{volume.mount_path.rstrip('/')}/")
         ]
         return (
             bool(mounts)
-            and max(mounts, key=lambda each: len(each.mount_path)).empty_dir is not None
+            and max(mounts, key=lambda volume: len(volume.mount_path)).empty_dir is not None
         )
 
     def _wait_step(self) -> Json:
-        own = self.job.spec.package
-        names = dict.fromkeys([*([own.python] if own else []), "python3", "python"])
+        package = self.job.spec.package
+        names = dict.fromkeys([*([package.python] if package else []), "python3", "python"])
         pythons = " ".join(map(shlex.quote, names))
         find = f"for each in {pythons}; do command -v $each && break; done"
         step = self._step(
             "wait-for-pservers",
             ["sh", "-c", f'exec "$({find})" -u -c "$1"', "wait", script("wait-for-pservers.py")],
         )
-        addresses = ",".join(contract.awaited(self.job))
+        addresses = ",".join(runtime.awaited(self.job, self.context.naming))
         step["env"] = [
             {"name": "NS", "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}},
             {"name": "PADDLESPEC_WAIT_FOR", "value": addresses},
@@ -218,23 +220,23 @@ class Replica:
         }
 
     def command(self) -> list[str] | None:
-        """The command of the main container; the image's own where the spec gives none."""
+        """Return the command of the main container, or None for that of the image."""
         return program(self.job, self.name, self.context.code)
 
 
 _archive_path = "/paddlespec/archive/code.tar"
 
 
-def resources(asked: Resources) -> Json:
-    """Requests and limits, which are equal: replicas of one role must not differ in speed."""
-    amounts = {"cpu": as_written(asked.cpu), "memory": as_written(asked.memory)}
-    if asked.gpu:
-        amounts[asked.accelerator] = str(asked.gpu)
+def resources(requested: Resources) -> Json:
+    """Return requests and equal limits, so all replicas of a role run at the same speed."""
+    amounts = {"cpu": as_written(requested.cpu), "memory": as_written(requested.memory)}
+    if requested.gpu:
+        amounts[requested.accelerator] = str(requested.gpu)
     return {"requests": amounts, "limits": amounts}
 
 
 def _variable(value: Any) -> Json:
-    """A user's variable as Kubernetes takes it; numbers and truth values become text."""
+    """Convert a variable of the spec for Kubernetes; numbers and booleans become strings."""
     if isinstance(value, bool):
         return {"value": "true" if value else "false"}
     if isinstance(value, (str, int, float)):

@@ -1,4 +1,4 @@
-"""What the main container runs: the spec's command between what goes before and after it."""
+"""Build the program of the main container from setup, command and teardown."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import shlex
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from paddlespec import contract
-from paddlespec.resources import text
+from paddlespec.bundled import text
+from paddlespec.render import runtime
 
 if TYPE_CHECKING:
-    from paddlespec.contract import Archive, RoleName
     from paddlespec.model import Job
+    from paddlespec.render.runtime import Archive, RoleName
 
-# The shell is the container's first process, to which the kernel delivers only signals that it
-# traps: it must pass them on, and outlive the command to run what comes after. The shell of the
-# command waits for the program that it runs to end as it likes, and begins no other.
+# The shell is the first process of the container, so the kernel delivers only signals it traps. It
+# forwards them and outlives the command to run the teardown. After a signal, the inner shell waits
+# for the running program to exit and starts no other.
 _STARTED = """\
 trap 'trap "" TERM INT; kill -TERM 0' TERM INT
 (
@@ -25,7 +25,7 @@ trap exit TERM INT
 wait $main; code=$?
 while kill -0 $main 2>/dev/null; do wait $main; code=$?; done
 trap - TERM INT"""
-# A shell of its own: an `exit` of it must not become the verdict of the run.
+# The teardown runs in a subshell, so that its `exit` does not set the exit code of the run.
 _AFTER = """\
 (
 {after}
@@ -36,9 +36,9 @@ def program(
     job: Job, role: RoleName, code: Archive | None, *, installs: bool = True
 ) -> list[str] | None:
     """
-    The command of the main container of *role*; the image's own where the spec gives none.
+    Return the command of the main container of *role*, or None for that of the image.
 
-    Without *installs*, what the package requires is there already.
+    Without *installs*, the requirements of the package are already installed.
     """
     main = _main(job, role)
     before = [*(_installs(job, code) if installs else ()), *job.spec.setup]
@@ -56,15 +56,15 @@ def program(
 
 def _main(job: Job, role: RoleName) -> str | list[str] | None:
     """
-    The command as the spec gives it, the role's own first.
+    Return the command of the spec; that of the role takes precedence.
 
-    Of a legacy job it is the trainers' alone: pservers run a program of Paddle's, and so do
-    the trainers of a v1 topology.
+    In a legacy job it applies only to trainers: pservers, and trainers of a v1 topology, run a
+    program of Paddle.
     """
     spec = job.spec
-    own = getattr(spec, role).command
-    if own or spec.mode != "legacy":
-        return own or spec.command
+    role_command = getattr(spec, role).command
+    if role_command or spec.mode != "legacy":
+        return role_command or spec.command
     if role == "pservers":
         return script("legacy-pserver.sh")
     topology = spec.legacy.topology if spec.legacy else None
@@ -75,20 +75,20 @@ def _installs(job: Job, code: Archive | None) -> list[str]:
     package = job.spec.package
     if package is None:
         return []
-    wanted = [shlex.quote(each) for each in package.pip]
+    arguments = [shlex.quote(requirement) for requirement in package.pip]
     requirements = code.requirements if code else package.requirements
     if requirements:
-        path = f"{contract.code_folder(job)}/{requirements}"
-        wanted = ["-r", shlex.quote(path), *wanted]
-    if not wanted:
+        path = f"{runtime.code_folder(job)}/{requirements}"
+        arguments = ["-r", shlex.quote(path), *arguments]
+    if not arguments:
         return []
     python = shlex.quote(package.python)
     return [
-        f"{python} -m pip install --no-cache-dir --disable-pip-version-check {' '.join(wanted)}"
+        f"{python} -m pip install --no-cache-dir --disable-pip-version-check {' '.join(arguments)}"
     ]
 
 
 @lru_cache
 def script(name: str) -> str:
-    """The text of a bundled script, without its last newline."""
+    """Read a bundled script, without its last line break."""
     return text("templates", "scripts", name).rstrip("\n")

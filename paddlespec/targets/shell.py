@@ -1,81 +1,87 @@
 """
-A scratch container: what surrounds a replica of a job, without the job.
+Build a scratch container: the environment of a replica, without the job.
 
-It is made of what was rendered, or of what is live, so that image, mounts, environment and code are
-the replica's own. What makes it a part of the job is left out: peers, waiting, labels.
+It is built from rendered or live objects, so image, mounts, environment and code are those of the
+replica. Everything that connects it to the job is removed: peers, waiting, and labels.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from paddlespec import contract
-from paddlespec.manifest import JOB_LABEL, ROLE_LABEL, Manifest, role
+from paddlespec import workloads
+from paddlespec.render import runtime
+from paddlespec.render.manifest import JOB_LABEL, ROLE_LABEL, Manifest
+from paddlespec.workloads.job import single
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from paddlespec.workloads import RolePods
+
 SHELL_LABEL = "paddlespec.io/shell"
-# How long the Job stays after its time, for whoever looks.
+# How long to keep the finished Job for inspection.
 KEEP_SECONDS = 10
 _GRACE_SECONDS = 5
 _MAIN = "paddle"
-# They wait for peers, or look after results.
+# These wait for peers or prepare the results folder.
 _STEPS = ("wait-for-pservers", "output")
 _LABELS = (JOB_LABEL, ROLE_LABEL, "controller-uid", "job-name")
 _PREFIXES = ("batch.kubernetes.io/", "applyset.kubernetes.io/")
 _GANG = "scheduling.k8s.io/group-name"
-_ALONE = ("PADDLESPEC_", "PADDLE_CLOUD_")
+_KEPT_PREFIXES = ("PADDLESPEC_", "PADDLE_CLOUD_")
 
 Values = dict[str, Any]
 
 
-def workload(manifests: Sequence[Manifest], name: str) -> Manifest | None:
-    """What runs the role *name*, among the objects of a job."""
-    kinds = ("Job", "StatefulSet")
-    return next((each for each in manifests if each["kind"] in kinds and role(each) == name), None)
+class Source(NamedTuple):
+    """The pods of a role, and the object that runs them."""
+
+    workload: Manifest
+    pods: RolePods
+
+
+def workload(manifests: Sequence[Manifest], name: str) -> Source | None:
+    """Find the workload of the role *name* among the objects of a job."""
+    sources = (Source(*running) for running in workloads.roles(manifests))
+    return next((source for source in sources if source.pods.role == name), None)
 
 
 def scratch(
-    source: Manifest, code: Sequence[Manifest], job: str, name: str, seconds: int
+    source: Source, code: Sequence[Manifest], job: str, name: str, seconds: int
 ) -> list[Manifest]:
     """
-    The Job *name*, which surely ends after so many seconds, and copies of the ConfigMaps *code*.
+    Return the Job *name* with a deadline in seconds, and copies of the ConfigMaps *code*.
 
-    *source* is the workload of a role of *job*.
+    *source* runs a role of *job*.
     """
-    names = {each["metadata"]["name"]: f"{name}-{n}" for n, each in enumerate(code, 1)}
-    labels = {**_labels(source["metadata"]), SHELL_LABEL: job}
-    space = source["metadata"].get("namespace")
+    names = {config_map["metadata"]["name"]: f"{name}-{n}" for n, config_map in enumerate(code, 1)}
+    metadata = source.workload["metadata"]
+    labels = {**_labels(metadata), SHELL_LABEL: job}
+    space = metadata.get("namespace")
     place = {"namespace": space} if space else {}
-    template = source["spec"]["template"]
+    pod_metadata = source.pods.template.get("metadata") or {}
     annotations = {
-        key: value
-        for key, value in (template["metadata"].get("annotations") or {}).items()
-        if key != _GANG
+        key: value for key, value in (pod_metadata.get("annotations") or {}).items() if key != _GANG
     }
     pod = {
-        "labels": {**_labels(template["metadata"]), SHELL_LABEL: job},
+        "labels": {**_labels(pod_metadata), SHELL_LABEL: job},
         **({"annotations": annotations} if annotations else {}),
     }
-    whole = {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": name, **place, "labels": labels},
-        "spec": {
-            "completions": 1,
-            "parallelism": 1,
-            "backoffLimit": 0,
-            "activeDeadlineSeconds": seconds,
-            "ttlSecondsAfterFinished": KEEP_SECONDS,
-            "template": {"metadata": pod, "spec": _pod(template["spec"], names, seconds)},
-        },
-    }
+    container_job = single(
+        {"name": name, **place, "labels": labels},
+        {"metadata": pod, "spec": _pod(source.pods.pod, names, seconds)},
+        seconds=seconds,
+        keep=KEEP_SECONDS,
+    )
     copies = [
-        {**each, "metadata": {"name": names[each["metadata"]["name"]], **place, "labels": labels}}
-        for each in code
+        {
+            **config_map,
+            "metadata": {"name": names[config_map["metadata"]["name"]], **place, "labels": labels},
+        }
+        for config_map in code
     ]
-    return [whole, *copies]
+    return [container_job, *copies]
 
 
 def _labels(metadata: Values) -> Values:
@@ -87,40 +93,40 @@ def _labels(metadata: Values) -> Values:
 
 
 def _pod(spec: Values, names: Mapping[str, str], seconds: int) -> Values:
-    steps = [each for each in spec.get("initContainers") or () if each["name"] not in _STEPS]
-    found = {
+    steps = [step for step in spec.get("initContainers") or () if step["name"] not in _STEPS]
+    fields = {
         **spec,
         "subdomain": None,
         "restartPolicy": "Never",
         "terminationGracePeriodSeconds": _GRACE_SECONDS,
-        "initContainers": list(map(_alone, steps)),
+        "initContainers": list(map(_without_peers, steps)),
         "containers": [
-            _idle(each, seconds) if each["name"] == _MAIN else _alone(each)
-            for each in spec["containers"]
+            _idle(container, seconds) if container["name"] == _MAIN else _without_peers(container)
+            for container in spec["containers"]
         ],
-        "volumes": [_renamed(each, names) for each in spec.get("volumes") or ()],
+        "volumes": [_renamed(volume, names) for volume in spec.get("volumes") or ()],
     }
-    return {key: value for key, value in found.items() if value not in (None, [])}
+    return {key: value for key, value in fields.items() if value not in (None, [])}
 
 
 def _idle(container: Values, seconds: int) -> Values:
-    """The main container, which does nothing until its time is over or somebody ends it."""
-    left_out = ("args", "readinessProbe", "livenessProbe", "startupProbe", "lifecycle")
+    """Return the main container with a command that sleeps until the deadline or a signal."""
+    removed = ("args", "readinessProbe", "livenessProbe", "startupProbe", "lifecycle")
     wait = f"trap 'exit 0' TERM INT; sleep {seconds} & wait"
-    found = {key: value for key, value in _alone(container).items() if key not in left_out}
-    return {**found, "command": ["sh", "-c", wait]}
+    fields = {key: value for key, value in _without_peers(container).items() if key not in removed}
+    return {**fields, "command": ["sh", "-c", wait]}
 
 
-def _alone(container: Values) -> Values:
-    """A container without the variables by which replicas find each other; it is the first."""
+def _without_peers(container: Values) -> Values:
+    """Remove the variables by which replicas find each other, and set the index to 0."""
     if not container.get("env"):
         return container
     env = [
-        {"name": "IDX", "value": "0"} if each["name"] == "IDX" else each
-        for each in container["env"]
-        if each["name"] in ("IDX", "NS")
-        or each["name"].startswith(_ALONE)
-        or not contract.is_managed(each["name"])
+        {"name": "IDX", "value": "0"} if variable["name"] == "IDX" else variable
+        for variable in container["env"]
+        if variable["name"] in ("IDX", "NS")
+        or variable["name"].startswith(_KEPT_PREFIXES)
+        or not runtime.is_managed(variable["name"])
     ]
     return {**container, "env": env}
 

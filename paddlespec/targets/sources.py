@@ -1,4 +1,4 @@
-"""The volumes of a spec as pods mount them."""
+"""Convert the volumes of a spec to volume sources of pods."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def source(job: Job, volume: Volume) -> dict[str, Any]:
-    """The kind of a volume and what it is made from."""
+    """Return the source of a volume, as in the volumes of a pod."""
     read_only = {"readOnly": True} if volume.read_only else {}
     if volume.claim is not None:
         name = volume.claim if isinstance(volume.claim, str) else claim_name(job, volume)
@@ -38,5 +38,5 @@ def source(job: Job, volume: Volume) -> dict[str, Any]:
 
 
 def claim_name(job: Job, volume: Volume) -> str:
-    """The name of a claim that is created with the job."""
+    """Return the name of a claim that is created with the job."""
     return f"{job.metadata.name}-{volume.name}"

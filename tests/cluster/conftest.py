@@ -1,27 +1,33 @@
-"""Fixtures of the cluster tests: one control plane for the session, one namespace for each test."""
+"""Fixtures of the cluster tests: one control plane for the run, one namespace for each test."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import uuid
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import pytest
-from control_plane import ControlPlane, GoMissingError, ensure_built, existing, started
+from control_plane import ControlPlane, GoMissingError, ensure_built, existing, shared, started
 from control_plane.build import binaries_folder
+from control_plane.controllers import running
+from control_plane.controllers_build import controller_build
 from control_plane.extensions import installed
+from control_plane.run import locked
+from run_folder import RUN
+from summary import HOW_TO_GET_BINARIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
+Built = TypeVar("Built")
+
 HERE = Path(__file__).parent
-SKIPPED = pytest.StashKey[str]()
-FAULTS = pytest.StashKey[list[int]]()
-HOW_TO_GET_BINARIES = "install Go 1.26 or later and run: make cluster-bin"
+EXCLUSIVE = HERE / "exclusive"
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -32,62 +38,68 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.cluster)
 
 
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
-) -> None:
-    """Say loudly that the cluster tests did not run: a skip among hundreds of dots goes unseen."""
-    reason = config.stash.get(SKIPPED, None)
-    if reason is not None:
-        terminalreporter.section("cluster tests SKIPPED", red=True, bold=True)
-        terminalreporter.line(reason)
-    tried, survived = config.stash.get(FAULTS, [0, 0])
-    if tried:
-        terminalreporter.section("faults")
-        terminalreporter.line(f"{tried} cases tried, {survived} survived")
+@pytest.fixture(scope="module")
+def control_plane(request: pytest.FixtureRequest) -> ControlPlane:
+    """Give the control plane of the run; tests that change it for everyone have their own."""
+    exclusive = EXCLUSIVE in request.path.parents
+    plane: ControlPlane = request.getfixturevalue(
+        "exclusive_plane" if exclusive else "shared_plane"
+    )
+    return plane
 
 
 @pytest.fixture(scope="session")
-def control_plane(request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
-    """Start the control plane once, when the first test asks for it."""
-    with choose(request.config) as plane:
+def shared_plane(request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
+    """Attach to the control plane that all processes of the run share."""
+    with given_cluster() or nullcontext(
+        shared(request.config.stash[RUN], binaries(request.config))
+    ) as plane:
         yield plane
 
 
-def choose(config: pytest.Config) -> AbstractContextManager[ControlPlane]:
-    """Take the cluster or the binaries that the environment names, or else build our own."""
-    given = os.environ.get("PADDLESPEC_TEST_KUBECONFIG")
-    if given:
-        built = binaries_folder() / "kubectl"
-        return existing(
-            Path(given), str(built) if built.exists() else shutil.which("kubectl") or "kubectl"
-        )
+@pytest.fixture(scope="session")
+def exclusive_plane(request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
+    """Run a control plane for this process alone."""
+    with given_cluster() or started(binaries(request.config)) as plane:
+        yield plane
+
+
+def given_cluster() -> AbstractContextManager[ControlPlane] | None:
+    """Attach to the cluster that the environment names."""
+    kubeconfig = os.environ.get("PADDLESPEC_TEST_KUBECONFIG")
+    if not kubeconfig:
+        return None
+    built = binaries_folder() / "kubectl"
+    kubectl = str(built) if built.exists() else shutil.which("kubectl") or "kubectl"
+    return existing(Path(kubeconfig), kubectl)
+
+
+def binaries(config: pytest.Config) -> Path:
+    """Take the binaries that the environment names, or else build our own."""
     assets = os.environ.get("KUBEBUILDER_ASSETS")
-    return started(Path(assets) if assets else built_or_skip(config))
+    return Path(assets) if assets else built_or_skip(config, ensure_built)
 
 
-def built_or_skip(config: pytest.Config) -> Path:
-    """Build the binaries with the progress in sight; without Go skip, which a CI run must not."""
+def built_or_skip(config: pytest.Config, build: Callable[[], Built]) -> Built:
+    """Build with the progress in sight; without Go skip, which a CI run must not."""
     capture = config.pluginmanager.getplugin("capturemanager")
     try:
         with capture.global_and_fixture_disabled():
-            return ensure_built()
+            return build()
     except GoMissingError as error:
-        skip(config, error)
+        skip(error)
 
 
-def skip(config: pytest.Config, error: GoMissingError) -> NoReturn:
-    """Leave out what needs Go, and say so at the end; a CI run must not."""
+def skip(error: GoMissingError) -> NoReturn:
+    """Leave out what needs Go; a CI run must not."""
     reason = f"{error}; {HOW_TO_GET_BINARIES}"
     if os.environ.get("CI") == "true":
         pytest.fail(reason, pytrace=False)
-    config.stash[SKIPPED] = reason
     pytest.skip(reason)
 
 
 @pytest.fixture(scope="module")
-def extensions(
-    control_plane: ControlPlane, request: pytest.FixtureRequest
-) -> Iterator[Callable[..., None]]:
+def extensions(control_plane: ControlPlane) -> Iterator[Callable[..., None]]:
     """Let the cluster serve the kinds of `kueue`, `volcano`, `jobset` or `kubeflow`.
 
     They are gone after the last test of the module: others rely on their absence.
@@ -101,21 +113,49 @@ def extensions(
                     try:
                         stack.enter_context(installed(control_plane, name))
                     except GoMissingError as error:
-                        skip(request.config, error)
+                        skip(error)
                     served.add(name)
 
         yield serve
 
 
 @pytest.fixture(scope="session")
-def record_faults(request: pytest.FixtureRequest) -> Callable[[int, int], None]:
-    """Count cases of faults for the summary: how many were tried, and how many survived."""
+def built(request: pytest.FixtureRequest) -> Callable[[str], None]:
+    """Build the controller `jobset` or `kueue`, or skip loudly without Go."""
 
-    def record(tried: int, survived: int) -> None:
-        before = request.config.stash.get(FAULTS, [0, 0])
-        request.config.stash[FAULTS] = [before[0] + tried, before[1] + survived]
+    def build(name: str) -> None:
+        built_or_skip(request.config, partial(controller_build, name))
 
-    return record
+    return build
+
+
+@pytest.fixture(scope="module")
+def controllers(
+    control_plane: ControlPlane, built: Callable[[str], None]
+) -> Iterator[Callable[..., None]]:
+    """Run the controllers of `jobset` and `kueue`, with their kinds and webhooks.
+
+    They are gone after the last test of the module, which belongs into exclusive/extensions.
+    """
+    started: set[str] = set()
+    with ExitStack() as stack:
+
+        def start(*names: str) -> None:
+            for name in names:
+                if name not in started:
+                    built(name)
+                    stack.enter_context(running(control_plane, name))
+                    started.add(name)
+
+        yield start
+
+
+@pytest.fixture(scope="session")
+def one_at_a_time(
+    request: pytest.FixtureRequest,
+) -> Callable[[str], AbstractContextManager[object]]:
+    """Keep other processes of the run from using something at the same time, which has a name."""
+    return lambda name: locked(request.config.stash[RUN] / f"{name}.lock")
 
 
 @pytest.fixture

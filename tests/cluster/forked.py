@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -110,7 +111,7 @@ def common() -> Shell:
 
 
 def main(path: str) -> None:
-    """Take orders until killed."""
+    """Take orders until whoever started it closes the standard input, or is gone."""
     warm_up(Path(path).parent)
     server = socket.socket(socket.AF_UNIX)
     server.bind(path)
@@ -118,6 +119,9 @@ def main(path: str) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     print("ready", flush=True)
     while True:
+        ready, _, _ = select.select([server, sys.stdin], [], [])
+        if sys.stdin in ready:
+            return
         connection, _ = server.accept()
         if not os.fork():
             server.close()

@@ -10,17 +10,28 @@ import yaml
 from pages import Block, copy_checkout, environment, of, run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from control_plane import ControlPlane
 
 # What the project file of examples/gpu-multi-node expects to find.
-CONTEXT, NAMESPACE = "k8s-dc1", "ads"
+PROJECT, CONTEXT, NAMESPACE = "gpu-multi-node", "k8s-dc1", "ads"
+
+
+def in_project(block: Block) -> bool:
+    return any(PROJECT in command for command, _ in block.commands)
 
 
 @pytest.fixture
-def kubeconfig(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> Iterator[Path]:
+def kubeconfig(
+    block: Block,
+    control_plane: ControlPlane,
+    namespace: str,
+    tmp_path: Path,
+    one_at_a_time: Callable[[str], AbstractContextManager[object]],
+) -> Iterator[Path]:
     """A reader's kubeconfig: an own namespace, and the datacenter that the examples name."""
     path = tmp_path / "kubeconfig"
     settings = yaml.safe_load(control_plane.kubeconfig_for("admin", namespace).read_text())
@@ -29,9 +40,13 @@ def kubeconfig(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> I
     del known["namespace"]
     settings["contexts"].append({"name": CONTEXT, "context": known})
     path.write_text(yaml.safe_dump(settings))
-    control_plane.kubectl("create", "namespace", NAMESPACE)
-    yield path
-    control_plane.kubectl("delete", "namespace", NAMESPACE, "--wait=true")
+    if not in_project(block):
+        yield path
+        return
+    with one_at_a_time(NAMESPACE):
+        control_plane.kubectl("create", "namespace", NAMESPACE)
+        yield path
+        control_plane.kubectl("delete", "namespace", NAMESPACE, "--wait=true")
 
 
 @of("cluster")

@@ -17,7 +17,8 @@ from user import User
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from control_plane import ControlPlane
@@ -50,7 +51,14 @@ def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
 
 
 @pytest.fixture
-def served(user: User) -> Iterator[None]:
+def alone(one_at_a_time: Callable[[str], AbstractContextManager[object]]) -> Iterator[None]:
+    """Every port of every pod leads to one server."""
+    with one_at_a_time("behind-pods"):
+        yield
+
+
+@pytest.fixture
+def served(user: User, alone: None) -> Iterator[None]:
     with Server(user.plane.behind_pods, Echo) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
@@ -126,7 +134,7 @@ def test_one_connection_ends_and_others_go_on(user: User, served: None) -> None:
         assert echoed(port, b"later") == b"later"
 
 
-def test_what_serves_later_is_reached_then(user: User) -> None:
+def test_what_serves_later_is_reached_then(user: User, alone: None) -> None:
     with forwarding(user, ":6006") as (process, (port,)):
         assert echoed(port, b"too early") == b""
         assert process.stderr
@@ -142,7 +150,7 @@ def test_it_ends_with_the_replica(user: User, served: None) -> None:
         user.run("kill", "fit", "--yes")
         out, err = process.communicate(timeout=30)
     assert (process.returncode, out) == (3, "")
-    assert re.match(r"paddlespec: fit-trainer-0-\w+ (is gone|has ended: .*)\n\Z", err)
+    assert re.match(r"paddlespec: fit-trainer-0-\w+ (no longer exists|has finished: .*)\n\Z", err)
 
 
 def test_interrupted_it_says_nothing(user: User) -> None:
@@ -157,10 +165,10 @@ def test_what_cannot_be_forwarded_is_said(user: User) -> None:
         return user.run("port-forward", "fit", *arguments, code=code).stderr
 
     assert "expected [LOCAL:]REMOTE" in told("a:b", code=2)
-    assert "a port is a number from 1 to 65535" in told("70000", code=2)
-    assert "has no port tensorboard" in told("tensorboard", code=2)
-    assert "there is pserver, gloo" in told("--role", "pservers", "web", code=2)
-    assert "no trainer 9 of fit runs" in told("6006", "--index", "9", code=3)
+    assert "expected a number from 1 to 65535" in told("70000", code=2)
+    assert 'has no port named "tensorboard"' in told("tensorboard", code=2)
+    assert "its ports: pserver, gloo" in told("--role", "pservers", "web", code=2)
+    assert "no trainer 9 of fit is running" in told("6006", "--index", "9", code=3)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         said = told(f"{port}:6006", code=3)

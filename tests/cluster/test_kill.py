@@ -46,7 +46,7 @@ def test_a_killed_job_runs_again_with_its_claims(user: User) -> None:
     claim = user.get("persistentvolumeclaims", "fit-out")["metadata"]["uid"]
     user.run("kill", spec)
     told = user.run("apply", spec, *volumes)
-    assert "nothing to do: run 1 of fit, which was killed" in told.stderr
+    assert "nothing to do: run 1 of fit was killed" in told.stderr
     assert not user.names("jobs")
     user.run("apply", spec, *volumes, "--rerun", "--wait", "ready")
     assert [each["run"] for each in user.history()] == [1, 2]
@@ -65,7 +65,7 @@ def test_the_end_waits_for_the_pods_of_every_role(user: User, verb: str) -> None
 def test_the_wait_is_not_for_ever(user: User) -> None:
     user.run("apply", user.ps(run_for="1h", terminate_after="1h"), "--wait", "ready")
     told = user.run("kill", "fit", "--timeout", "2s", code=5)
-    assert "time ran out: waiting for 2 pods to end" in told.stderr
+    assert "timed out: waiting for 2 pods to end" in told.stderr
     # A second one goes on waiting: nothing but the pods is left.
     user.run("kill", "fit", "--timeout", "2s", code=5)
 

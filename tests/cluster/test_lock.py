@@ -229,7 +229,7 @@ def test_the_lock_lasts_as_long_as_the_wait_for_old_pods(user: User) -> None:
         user.plane.request("DELETE", f"{user.path('pods')}/{name}?gracePeriodSeconds=0")
     out, err = first.communicate(timeout=60)
     assert first.returncode == 0, err
-    assert "waiting for the end of an earlier run" in out + err
+    assert "waiting for an earlier run to end" in out + err
     assert [each["run"] for each in user.history()] == [1, 2]
 
 

@@ -43,7 +43,7 @@ def test_a_plan_holds_the_flags_that_it_was_made_with(user: User) -> None:
     spec = user.ps(run_for="1h")
     user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
     told = user.run("diff", spec, *OTHER, "--out", "plan.json", code=3)
-    assert "no plan is written: fit: Job/fit-trainer, which is running" in told.stderr
+    assert "no plan written: fit: Job/fit-trainer is running" in told.stderr
     assert not (user.folder / "plan.json").exists()
     user.run("apply", "--plan", planned(user, spec, *OTHER, "--replace"))
     template = user.get("jobs", "fit-trainer")["spec"]["template"]["spec"]
@@ -71,10 +71,10 @@ def edited(user: User) -> None:
 
 
 MOVES: dict[str, tuple[Callable[[User], None], str]] = {
-    "label": (patched, "Service/fit-trainer: was changed in between"),
-    "suspend": (suspended, "Job/fit-trainer: was changed in between"),
+    "label": (patched, "Service/fit-trainer was changed after the plan was made"),
+    "suspend": (suspended, "Job/fit-trainer was changed after the plan was made"),
     "run": (run_again, "its last run is 2"),
-    "spec": (edited, "Job/fit-trainer: would become another one than was shown"),
+    "spec": (edited, "Job/fit-trainer would not become what the plan shows"),
 }
 
 
@@ -115,7 +115,7 @@ def test_a_plan_is_for_its_place(user: User) -> None:
     assert f"it was made for namespace {user.namespace}" in told.stderr
     user.ps("word2vec")
     told = user.run("apply", str(user.folder), "--plan", plan, code=3)
-    assert "word2vec is no job of the plan" in told.stderr
+    assert "word2vec is not in the plan" in told.stderr
 
 
 def test_a_plan_keeps_no_secrets(user: User) -> None:
@@ -134,12 +134,14 @@ def test_a_plan_keeps_no_secrets(user: User) -> None:
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"apiVersion": "v1", "kind": "Plan"}', "\xff"])
 def test_what_is_no_plan(user: User, text: str) -> None:
     (user.folder / "plan.json").write_text(text, encoding="latin-1")
-    assert "plan.json is no plan" in user.run("apply", "--plan", "plan.json", code=2).stderr
+    assert "plan.json is not a plan" in user.run("apply", "--plan", "plan.json", code=2).stderr
 
 
 def test_usage(user: User) -> None:
-    assert "cannot read the plan" in user.run("apply", "--plan", "nowhere.json", code=2).stderr
+    assert "cannot read plan" in user.run("apply", "--plan", "nowhere.json", code=2).stderr
     against = ("--against", str(user.folder), "--out", "plan.json")
-    assert "--out is for" in user.run("diff", user.ps(), *against, code=2).stderr
+    assert (
+        "--out writes a plan for a cluster" in user.run("diff", user.ps(), *against, code=2).stderr
+    )
     told = user.run("diff", user.ps(), "--out", "no/such/folder.json", code=3)
-    assert "cannot write the plan" in told.stderr
+    assert "cannot write plan" in told.stderr

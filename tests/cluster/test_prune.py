@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from user import User
 
-from paddlespec.backend import Consent, Mode, OperationFailed, Work
-from paddlespec.cluster.applyset import GROUP_KINDS, MEMBER_LABEL, set_id
-from paddlespec.cluster.engine import open_engine
-from paddlespec.cluster.prune import Left, running
+from paddlespec.backends.cluster.api.connection import resolve
+from paddlespec.backends.cluster.change.applyset import GROUP_KINDS, MEMBER_LABEL, set_id
+from paddlespec.backends.cluster.change.prune import Left, running
+from paddlespec.backends.cluster.engine import Engine
+from paddlespec.runs.failures import OperationFailed
+from paddlespec.runs.values import Consent, Mode, Work
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -121,7 +123,7 @@ def test_a_workload_that_runs_goes_only_with_consent(user: User) -> None:
     plant(user, "fit-helper", apiVersion="batch/v1", kind="Job", spec={"template": template})
     assert deletions(user, spec) == {"Job/fit-helper"}
     told = user.run("apply", spec, code=3)
-    assert "Job/fit-helper, which is running: it is rendered no more" in told.stderr
+    assert "Job/fit-helper is running and is no longer rendered" in told.stderr
     assert "--no-prune" in told.stderr
     user.run("apply", spec, "--no-prune")
     user.run("diff", spec, "--no-prune")
@@ -215,7 +217,7 @@ def test_claims_stay_and_it_is_said(user: User) -> None:
     spec = user.ps(run_for="1s")
     user.run("apply", spec, "-u", f"volumes={CLAIM}", "--wait", "complete", "--timeout", "60s")
     told = user.run("apply", spec)
-    assert "PersistentVolumeClaim/fit-out is rendered no more, and stays" in told.stderr
+    assert "PersistentVolumeClaim/fit-out is no longer rendered and stays" in told.stderr
     assert user.names("persistentvolumeclaims") == ["fit-out"]
 
 
@@ -240,7 +242,7 @@ def test_the_kinds_are_those_of_the_inventory(user: User) -> None:
 def test_an_empty_set_deletes_nothing(user: User) -> None:
     user.run("apply", user.ps(run_for="1h"), "--wait", "ready", "--timeout", "60s")
     before = user.settled()
-    engine = open_engine(str(user.kubeconfig))
+    engine = Engine(lambda: resolve(str(user.kubeconfig), None, None))
     work = Work("fit", [])
     with pytest.raises(OperationFailed, match="nothing is rendered of fit"):
         engine.compare(work, Consent())
@@ -317,13 +319,13 @@ def test_where_nothing_is_left_nothing_is_pruned(user: User) -> None:
     user.run("apply", "a", "b", "--wait", "complete", "--timeout", "60s")
     (user.folder / "a/old.yaml").unlink()
     told = user.run("apply", "a", "--prune", code=2)
-    assert "holds no spec" in told.stderr
+    assert "no spec in this folder" in told.stderr
     (user.folder / "a/old.yaml").write_text("apiVersion: paddlespec.io/v1\nkind: [", "utf-8")
     (user.folder / "a/new.yaml").write_text(
         (user.folder / "b/kept.yaml").read_text("utf-8").replace("name: kept", "name: new"), "utf-8"
     )
     told = user.run("apply", "a", "--prune", code=3)
-    assert "a/old.yaml is there and no spec" in told.stderr
+    assert "a/old.yaml exists but is not a spec" in told.stderr
     assert remaining(user) == {"kept", "old", "new"}
 
 

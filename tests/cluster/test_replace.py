@@ -51,7 +51,7 @@ def rendered_otherwise(user: User) -> None:
 def settled(user: User) -> dict[str, Any]:
     """Everything that is there, once the pservers that were stopped have ended."""
     user.plane.eventually(lambda: not user.get("jobs", "fit-pserver")["status"].get("terminating"))
-    return user.everything()
+    return user.settled()
 
 
 def test_a_finished_job_whose_program_changed_runs_anew(user: User) -> None:
@@ -107,8 +107,8 @@ def test_a_running_job_is_replaced_only_when_asked_to(user: User) -> None:
     user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
     before = user.settled()
     told = user.run("apply", spec, *OTHER, code=3)
-    assert "Job/fit-trainer, which is running: its spec has changed" in told.stderr
-    assert "paddlespec apply --replace" in told.stderr
+    assert "Job/fit-trainer is running and its spec has changed" in told.stderr
+    assert "add --replace" in told.stderr
     assert user.everything() == before
     told = user.run("apply", spec, *OTHER, "--replace", "--wait", "ready", "--timeout", "60s")
     assert "Job/fit-trainer replaced" in told.stdout
@@ -147,8 +147,8 @@ def test_a_policy_may_refuse(user: User) -> None:
     user.run("apply", spec, "--wait", "complete")
     before = user.get("jobs", "fit-trainer")
     told = user.run("apply", spec, *OTHER, "-u", "policy.whenChanged=refuse", code=3)
-    assert "which is complete" in told.stderr
-    assert "whenChanged is refuse" in told.stderr
+    assert "Job/fit-trainer is complete" in told.stderr
+    assert "which `whenChanged: refuse` forbids" in told.stderr
     assert user.get("jobs", "fit-trainer") == before
 
 
@@ -157,7 +157,7 @@ def test_a_finished_job_can_be_run_again_unchanged(user: User) -> None:
     user.run("apply", spec, "--wait", "complete")
     first = uid(user)
     told = user.run("apply", spec)
-    assert "paddlespec apply --rerun" in told.stderr
+    assert "add --rerun" in told.stderr
     user.run("apply", spec, "--rerun", "--wait", "complete", "--timeout", "60s")
     assert uid(user) != first
 
@@ -167,7 +167,7 @@ def test_a_running_job_is_not_run_again(user: User) -> None:
     user.run("apply", spec, "--wait", "ready")
     before = user.settled()
     told = user.run("apply", spec, "--rerun")
-    assert "--rerun is for what is over" in told.stderr
+    assert "--rerun applies only to a finished run" in told.stderr
     assert user.everything() == before
 
 
@@ -178,7 +178,7 @@ def test_another_version_disturbs_nothing(user: User, run_for: str) -> None:
     before = settled(user)
     rendered_otherwise(user)
     told = user.run("apply", spec)
-    [note] = [line for line in told.stderr.splitlines() if "left as they are" in line]
+    [note] = [line for line in told.stderr.splitlines() if " kept: " in line]
     assert "Job/fit-trainer" in note
     assert ("Job/fit-pserver" in note) == (run_for == "1h")
     assert user.everything() == before
@@ -243,7 +243,7 @@ def test_nothing_is_deleted_for_what_cannot_be_created(user: User, fault: str) -
         changes += ["-u", f'trainers.affinity={{"nodeAffinity": {required}}}']
     before = user.settled()
     told = user.run("apply", spec, *changes, "--replace", code=3)
-    assert ("is not ours" if fault == "foreign" else "Job/fit-trainer: ") in told.stderr
+    assert ("is not ours" if fault == "foreign" else "Job/fit-trainer is invalid: ") in told.stderr
     assert user.everything() == before
 
 

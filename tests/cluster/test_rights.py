@@ -10,7 +10,6 @@ import os
 import re
 import signal
 import socket
-import time
 import uuid
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,7 +19,7 @@ import yaml
 from control_plane.credentials import token_of
 from user import EXAMPLES, User
 
-from paddlespec.cluster.rights import OPTIONAL as LISTED
+from paddlespec.backends.cluster.api.rights import OPTIONAL as LISTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -224,7 +223,6 @@ def forwarded(user: User) -> set[Right]:
     assert "nothing listens on port 80" in process.stderr.readline()
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=30)
-    time.sleep(0.2)
     return rights_of(user, "admin", first)
 
 
@@ -266,10 +264,8 @@ def needed(control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory
     found = {}
     for key, step in STEPS.items():
         step.before(user)
-        time.sleep(0.2)  # a request is written down a moment after its answer
         first = len(control_plane.audit(user="admin", namespace=name))
         user.run(*step.arguments(user), code=step.code)
-        time.sleep(0.2)
         found[key] = rights_of(user, "admin", first)
         if key == "exec":
             found["port-forward"] = forwarded(user)

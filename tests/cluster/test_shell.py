@@ -65,7 +65,7 @@ def test_a_reader_that_goes_leaves_no_container(user: User) -> None:
 
 def test_a_namespace_that_is_not_there_is_named(user: User) -> None:
     told = user.run("shell", "--image", "registry.test/a:1", "-n", "adz", "--", "true", code=3)
-    assert "there is no namespace adz" in told.stderr
+    assert "namespace adz does not exist" in told.stderr
 
 
 def test_it_has_what_a_replica_has_and_is_none(user: User) -> None:
@@ -142,7 +142,7 @@ def test_time_to_wait_and_time_to_live_run_out(user: User) -> None:
     assert "cannot pull image" in told
     gone(user)
     told = user.run("shell", "--image", "does-not-exist:1", "--for", "3s", code=3).stderr
-    assert ": the container has ended: its timeout of 3s has passed" in told
+    assert ": the container has finished: exceeded its timeout of 3s" in told
     gone(user)
 
 
@@ -188,14 +188,14 @@ def test_what_cannot_be_opened_is_said(user: User) -> None:
         return user.run("shell", *arguments, code=code).stderr
 
     path = user.ps()
-    assert "name a spec, a job, or an --image" in told(code=2)
+    assert "name a spec or a job, or give --image" in told(code=2)
     assert "paddlespec exec fit -- bash" in told(path, "--target", "local", code=2)
-    assert "there is no job nothing here" in told("nothing", code=3)
+    assert "job nothing does not exist" in told("nothing", code=3)
     assert "give the path of its spec" in told("fit", "--preview", code=2)
     assert "expected a duration" in told(path, "--for", "long", code=2)
     assert "fit has no pservers" in told(
         path, "-u", "pservers-", "-u", "mode=parallel", "--role", "pservers", code=2
     )
     claim = "volumes=[{name: data, mountPath: /data, claim: {size: 1Gi}}]"
-    assert "PersistentVolumeClaim/fit-data is not there" in told(path, "-u", claim, code=3)
+    assert "fit-data does not exist; it is created with the job" in told(path, "-u", claim, code=3)
     assert not jobs(user)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from interceptor import Fate, Seen, intercepted
-from user import User, conditions
+from user import User
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,20 +20,6 @@ OTHERS = 500
 @pytest.fixture
 def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
     return User.admin(control_plane, namespace, tmp_path)
-
-
-@pytest.mark.parametrize("server", ["apiserver", "etcd"])
-def test_a_wait_outlives_a_restart(user: User, server: str) -> None:
-    spec = user.ps(run_for="20s")
-    waiting = user.start("apply", spec, "--wait", "complete", "--timeout", "120s")
-    user.plane.eventually(lambda: user.get_or_none("jobs", "fit-trainer"), within=60)
-    user.plane.restart(server)
-    _, err = waiting.communicate(timeout=150)
-    assert waiting.returncode == 0, err
-    assert "Complete" in conditions(user.get("jobs", "fit-trainer"))
-    assert user.get("jobs", "fit-pserver")["spec"]["suspend"] is True
-    [run] = user.history()
-    assert run["state"] == "succeeded"
 
 
 def test_a_crowd_of_others_costs_nothing_and_stays(user: User) -> None:

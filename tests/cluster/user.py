@@ -66,15 +66,19 @@ class User(NamedTuple):
     def ps(self, name: str = "fit", **annotations: str) -> str:
         """A spec of two trainers and two pservers, marked for the fake kubelet."""
         if annotations:
-            marks = {f"paddlespec.io/test-{k.replace('_', '-')}": v for k, v in annotations.items()}
-            text = WORKLOAD.read_text(encoding="utf-8")
-            assert LABELS in text
-            path = self.templates / "kubernetes" / WORKLOAD.name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(
-                text.replace(LABELS, MARKED.replace("MARKS", repr(marks))), encoding="utf-8"
-            )
+            self.mark(**annotations)
         return self.write(PS.replace("NAME", name), f"{name}.yaml")
+
+    def mark(self, **annotations: str) -> None:
+        """Mark trainers that are rendered from now on for the fake kubelet."""
+        marks = {f"paddlespec.io/test-{k.replace('_', '-')}": v for k, v in annotations.items()}
+        text = WORKLOAD.read_text(encoding="utf-8")
+        assert LABELS in text
+        path = self.templates / "kubernetes" / WORKLOAD.name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(
+            text.replace(LABELS, MARKED.replace("MARKS", repr(marks))), encoding="utf-8"
+        )
 
     @property
     def templates(self) -> Path:
@@ -101,7 +105,7 @@ class User(NamedTuple):
 
     def run(self, *arguments: str, code: int = 0) -> Ended:
         """Run a command, which must end with *code*, never with a traceback or a secret."""
-        ended = self._ended(arguments)
+        ended = self.attempt(*arguments)
         assert ended.code == code, f"{arguments}\n{ended.stdout}\n{ended.stderr}"
         assert "Traceback" not in ended.stderr
         # What a client-side dry run prints are the manifests themselves.
@@ -112,9 +116,10 @@ class User(NamedTuple):
 
     def code(self, *arguments: str) -> int:
         """Run a command that may fail; its exit code."""
-        return self._ended(arguments).code
+        return self.attempt(*arguments).code
 
-    def _ended(self, arguments: tuple[str, ...]) -> Ended:
+    def attempt(self, *arguments: str) -> Ended:
+        """Run a command that may end in any way."""
         command = common().start(
             *self._completed(arguments), folder=self.folder, environment=self.environment
         )
@@ -149,6 +154,9 @@ class User(NamedTuple):
             "jobs": "/apis/batch/v1",
             "statefulsets": "/apis/apps/v1",
             "leases": "/apis/coordination.k8s.io/v1",
+            "jobsets": "/apis/jobset.x-k8s.io/v1alpha2",
+            "localqueues": "/apis/kueue.x-k8s.io/v1beta2",
+            "workloads": "/apis/kueue.x-k8s.io/v1beta2",
         }
         return f"{groups.get(kind, '/api/v1')}/namespaces/{self.namespace}/{kind}"
 
@@ -162,6 +170,14 @@ class User(NamedTuple):
 
     def running(self, role: str) -> int:
         return sum(each["status"]["phase"] == "Running" for each in self.pods(role))
+
+    def phases(self, job: str) -> list[str]:
+        """The phases of the pods of one Job."""
+        return [
+            pod["status"]["phase"]
+            for pod in self.all("pods")
+            if pod["metadata"]["labels"].get("job-name") == job
+        ]
 
     def everything(self) -> dict[str, Any]:
         """Every object that an apply may touch, whole, and the pods' identities."""
@@ -201,33 +217,20 @@ class User(NamedTuple):
         return seen[-1]
 
     def writes(self) -> list[str]:
-        """
-        The requests that changed something here, as `verb resource/name`.
-
-        The audit log is a moment late: it is read until it says the same twice.
-        """
-        found = self._writes()
-        while True:
-            time.sleep(0.5)
-            again = self._writes()
-            if again == found:
-                return found
-            found = again
-
-    def _writes(self) -> list[str]:
+        """The requests that changed something here, as `verb resource/name`."""
         return [
-            f"{each['verb']} {each['objectRef']['resource']}/{each['objectRef'].get('name')}"
-            for each in self.plane.audit(user="admin", namespace=self.namespace)
-            if each["verb"] in ("create", "patch", "update", "delete")
-            and "dryRun" not in each["requestURI"]
-            and each.get("userAgent", "").startswith("paddlespec")
+            f"{event['verb']} {event['objectRef']['resource']}/{event['objectRef'].get('name')}"
+            for event in self.plane.audit(user="admin", namespace=self.namespace)
+            if event["verb"] in ("create", "patch", "update", "delete")
+            and "dryRun" not in event["requestURI"]
+            and event.get("userAgent", "").startswith("paddlespec")
         ]
 
 
 def conditions(live: dict[str, Any]) -> set[str]:
     """The conditions of an object that hold."""
-    found = live["status"].get("conditions", [])
-    return {each["type"] for each in found if each["status"] == "True"}
+    listed = live.get("status", {}).get("conditions", [])
+    return {condition["type"] for condition in listed if condition["status"] == "True"}
 
 
 def documents(text: str) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Every code that the package can emit, found in its source."""
+"""Find every diagnostic code in the source of the package."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "paddlespec"
-# What makes a finding; a code is the argument that is one word.
+# Functions that create diagnostics; the code is the argument that is a single word.
 _MAKERS = frozenset(
     (
         "Diagnostic",
@@ -24,33 +24,36 @@ _MAKERS = frozenset(
 
 
 def emitted() -> dict[str, set[str]]:
-    """Each code, and the parts of the package that emit it."""
-    found: dict[str, set[str]] = {}
+    """Return every code with the modules that emit it."""
+    codes: dict[str, set[str]] = {}
     for file in sorted(PACKAGE.rglob("*.py")):
-        part = file.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        part = file.relative_to(PACKAGE).with_suffix("").as_posix()
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             for code in _codes(node, part):
-                found.setdefault(code, set()).add(part)
-    return found
+                codes.setdefault(code, set()).add(part)
+    return codes
 
 
 def _codes(node: ast.AST, part: str) -> list[str]:
     if isinstance(node, ast.Call):
         name = getattr(node.func, "id", getattr(node.func, "attr", ""))
         if name in _MAKERS:
-            named = [each.value for each in node.keywords if each.arg == "code"]
+            named = [keyword.value for keyword in node.keywords if keyword.arg == "code"]
             values = [*node.args, *named] if len(node.args) + len(named) > 1 else []
-            return [word for each in values for word in _words(each)]
+            return [word for argument in values for word in _words(argument)]
     if isinstance(node, ast.arguments):
         pairs = [
             *zip(reversed([*node.posonlyargs, *node.args]), reversed(node.defaults)),
             *zip(node.kwonlyargs, node.kw_defaults),
         ]
         return [
-            word for each, value in pairs if each.arg == "code" and value for word in _words(value)
+            word
+            for parameter, value in pairs
+            if parameter.arg == "code" and value
+            for word in _words(value)
         ]
-    # `_describe` of the gate answers with a code, a message and a hint.
-    if part == "gate" and isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple):
+    # `_describe` of the gate returns a code, a message and a hint.
+    if part == "spec/gate" and isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple):
         return _words(node.value.elts[0]) if len(node.value.elts) == 3 else []
     return []
 

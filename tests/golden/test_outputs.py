@@ -1,8 +1,8 @@
 """
 The promise of docs/output.md: within a version, outputs only grow.
 
-`outputs.txt` has a line for each key and for each value of a closed set. What stands there once
-stays: `pytest tests/golden --update-golden` adds lines and removes none.
+`outputs.txt` has a line for every key and every value of an enumeration. Lines are never removed:
+`pytest tests/golden --update-golden` only adds lines.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ FILE = Path(__file__).parent / "outputs.txt"
 
 
 def lines(schema: dict[str, Any]) -> list[str]:
-    """What a schema promises: every key with its types, every value of a closed set."""
+    """List the promises of a schema: keys with their types, and values of enumerations."""
     return list(_lines(schema, schema, schema["$id"].rpartition("/")[2], ()))
 
 
 def _lines(node: Any, root: Any, path: str, within: tuple[str, ...]) -> Iterator[str]:
     kinds: list[str] = []
-    for each in node.get("anyOf", [node]):
-        reference = each.get("$ref")
+    for branch in node.get("anyOf", [node]):
+        reference = branch.get("$ref")
         if reference:
-            each = root["$defs"][reference.rpartition("/")[2]]
-        types = each.get("type", "anything")
+            branch = root["$defs"][reference.rpartition("/")[2]]
+        types = branch.get("type", "anything")
         kinds += [types] if isinstance(types, str) else types
-        yield from (f"{path} = {value}" for value in each.get("enum", ()))
+        yield from (f"{path} = {value}" for value in branch.get("enum", ()))
         if reference and reference in within:
             continue
         inside = (*within, reference) if reference else within
-        for key, value in each.get("properties", {}).items():
-            absent = "" if key in each["required"] else "?"
+        for key, value in branch.get("properties", {}).items():
+            absent = "" if key in branch["required"] else "?"
             yield from _lines(value, root, f"{path} {key}{absent}", inside)
         for key, name in (("items", "[]"), ("additionalProperties", "{}")):
-            if isinstance(each.get(key), dict):
-                yield from _lines(each[key], root, f"{path}{name}", inside)
+            if isinstance(branch.get(key), dict):
+                yield from _lines(branch[key], root, f"{path}{name}", inside)
     yield f"{path}: {'|'.join(sorted(kinds))}"
 
 
@@ -55,7 +55,7 @@ def test_outputs_only_grow(update_golden: bool) -> None:
     }
     assert not known - now, "programs rely on these: keep them, or publish a v2 beside the v1"
     if update_golden:
-        FILE.write_text("".join(f"{each}\n" for each in sorted(now)), encoding="utf-8")
+        FILE.write_text("".join(f"{line}\n" for line in sorted(now)), encoding="utf-8")
         known = now
     assert now == known, "if these are to stay: pytest tests/golden --update-golden"
 
@@ -85,7 +85,7 @@ BEFORE = {
     ],
     ids=["key", "value", "no-key", "type", "item", "no-value", "optional"],
 )
-def test_what_counts_as_growing(change: Any, grows: bool) -> None:
+def test_changes_that_count_as_growing(change: Any, grows: bool) -> None:
     after = json.loads(json.dumps(BEFORE))
     change(after)
     lost = set(lines(BEFORE)) - set(lines(after))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from paddlespec.resources import bundled
+from paddlespec.bundled import bundled
 
 pytestmark = pytest.mark.packaging
 ROOT = Path(__file__).parents[2]

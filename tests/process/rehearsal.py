@@ -13,13 +13,13 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from paddlespec.local import state
-from paddlespec.local.launch import Launch, Process, dump
+from paddlespec.backends.local.store import run_state
+from paddlespec.backends.local.store.launch import Launch, Process, dump
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from paddlespec.local.state import Status
+    from paddlespec.backends.local.store.run_state import Status
 
 MARK = "MARK_OF_THIS_TEST"
 
@@ -74,10 +74,15 @@ class Rehearsal:
         self.folder.mkdir(parents=True, exist_ok=True)
         launch = Launch("fit", "uid-1", processes, **{"grace": 5.0, **more})
         (self.folder / "launch.json").write_text(dump(launch), encoding="utf-8")
-        lock = os.open(state.lock_file(str(self.folder)), os.O_RDWR | os.O_CREAT, 0o600)
+        lock = os.open(run_state.lock_file(str(self.folder)), os.O_RDWR | os.O_CREAT, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX)
         ready, tell = os.pipe()
-        command = [sys.executable, "-m", "paddlespec.local.supervisor", str(self.folder)]
+        command = [
+            sys.executable,
+            "-m",
+            "paddlespec.backends.local.supervisor.main",
+            str(self.folder),
+        ]
         command += ["--lock", str(lock), "--ready", str(tell)]
         passed = [lock, tell]
         if attached:
@@ -108,14 +113,16 @@ class Rehearsal:
 
     @property
     def status(self) -> Status:
-        found = state.read(str(self.folder))
+        found = run_state.read(str(self.folder))
         assert found is not None
         return found
 
     def running(self, count: int) -> None:
         """Wait until *count* replicas run."""
         eventually(
-            lambda: sum(each.step is state.Step.running for each in self.status.replicas) == count
+            lambda: (
+                sum(each.step is run_state.Step.running for each in self.status.replicas) == count
+            )
         )
 
     def kill_supervisor(self, number: int = signal.SIGKILL) -> None:

@@ -122,8 +122,8 @@ def test_a_list_says_what_is_current_and_where_it_comes_from() -> None:
         (("set", "connection=1"), "unknown key"),
         (("set", "datacenter"), "expected KEY=VALUE"),
         (("unset", "datacenter"), "datacenter is not set"),
-        (("add", "dc1", "--project"), 'has "dc1" already'),
-        (("delete", "none"), 'no datacenter is called "none"'),
+        (("add", "dc1", "--project"), 'already has "dc1"'),
+        (("delete", "none"), 'unknown datacenter "none"'),
     ],
 )
 def test_what_cannot_be_is_refused_and_changes_nothing(
@@ -153,8 +153,8 @@ def test_rendered_bytes_do_not_depend_on_ones_own_configuration(folder: Path) ->
 def test_what_is_rendered_for_another_datacenter_goes_nowhere(command: str) -> None:
     run("config", "use", "lab")
     told = run(command, ".", code=3).stderr
-    assert "count: it is rendered for datacenter dc1, and the current one is lab" in told
-    assert "paddlespec config use dc1; or give --datacenter lab" in told
+    assert "count: rendered for datacenter dc1, but the current datacenter is lab" in told
+    assert "paddlespec config use dc1; or add --datacenter lab" in told
     agreed = run(command, ".", "--datacenter", "lab", code=3).stderr
     assert "no cluster is configured" in agreed
     assert "no cluster is configured" in run(command, ".", "--context", "x", code=3).stderr
@@ -194,7 +194,7 @@ def test_a_bare_name_is_looked_for_in_the_datacenter_that_is_named(
         assert f"cannot reach http://127.0.0.1:{port}" in told
     words = [*command[:2], "--datacenter", "lob", *command[2:]]
     told = run(*words, code=2, KUBECONFIG=str(kubeconfig)).stderr
-    assert 'no datacenter is called "lob"' in told
+    assert 'unknown datacenter "lob"' in told
     assert 'did you mean "lab"?' in told
 
 
@@ -233,7 +233,7 @@ def test_an_import_keeps_what_is_there_and_no_password(folder: Path) -> None:
     (folder / "old").write_text(OLD)
     (folder / "pai.yaml").write_text(PAI)
     done = run("config", "import", "old")
-    assert "old:4:3: not carried over: password: it is neither kept nor shown" in done.stderr
+    assert "old:4:3: not imported: password: credentials are neither read nor stored" in done.stderr
     assert "  - name: dc1\ndatacenter: dc1\n" in own(folder)
     run("config", "set", "connections[dc1].context=mine")
     before = own(folder)

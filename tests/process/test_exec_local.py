@@ -60,7 +60,7 @@ def test_a_command_has_the_variables_and_the_folder_of_its_replica(home: Path) -
     first, second, folder = done.stdout.splitlines()
     assert (first, second) == ("blue 1", "in")
     assert folder != str(home)
-    assert "without the values of secrets, which are not kept: TOKEN" in done.stderr
+    assert "secret values are not stored; unset variables: TOKEN" in done.stderr
     assert "canary" not in done.stdout + done.stderr
 
 
@@ -68,14 +68,14 @@ def test_nothing_runs_in_a_replica_that_has_ended(home: Path) -> None:
     assert paddlespec(home, "kill", "fit", "--yes").returncode == 0
     done = paddlespec(home, "exec", "fit", "--", "true")
     assert done.returncode == 3
-    assert "no trainer of fit runs" in done.stderr
+    assert "no trainer of fit is running" in done.stderr
 
 
 def test_what_needs_a_container_or_none_says_so(home: Path) -> None:
     done = paddlespec(home, "port-forward", "fit", "8080:6006", "--index", "1")
     assert done.returncode == 0
     assert re.fullmatch(r"127\.\d+\.\d+\.\d+:6006\n", done.stdout)
-    assert "fit-trainer-1 is a process of this machine" in done.stderr
+    assert "fit-trainer-1 runs on this machine" in done.stderr
     done = paddlespec(home, "shell", "fit")
     assert done.returncode == 2
     assert "paddlespec exec fit -- bash" in done.stderr

@@ -16,13 +16,13 @@ import outputs
 import pytest
 from rehearsal import MARK, eventually, kill, marked
 
-from paddlespec.local.folder import JobFolder
-from paddlespec.local.state import Phase
+from paddlespec.backends.local.store.job_folder import JobFolder
+from paddlespec.backends.local.store.run_state import Phase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from paddlespec.local.state import Status
+    from paddlespec.backends.local.store.run_state import Status
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
@@ -191,7 +191,7 @@ def test_a_failing_trainer_is_named_with_its_last_words(user: User) -> None:
     assert "  fit-trainer-1: exit code 7\n  | before\n" in told.stderr
     user.nothing_left()
     again = user.apply(spec, "--wait", "complete", code=4)
-    assert "nothing to do: fit, which failed" in again.stderr
+    assert "nothing to do: fit failed; add --rerun" in again.stderr
     assert "exit code 7" in again.stderr
 
 
@@ -201,11 +201,11 @@ def test_a_changed_spec_needs_consent_while_it_runs(user: User) -> None:
     before = user.commands()
     changed = user.write("sleep 1001")
     told = user.apply(changed, code=3)
-    assert "fit, which is running: its spec has changed" in told.stderr
-    assert "paddlespec apply --replace" in told.stderr
+    assert "fit is running and its spec has changed" in told.stderr
+    assert "add --replace" in told.stderr
     assert user.commands() == before
     told = user.apply(changed, "--replace", "--wait", "ready")
-    assert "waiting for the end of an earlier run" in told.stderr
+    assert "waiting for an earlier run to end" in told.stderr
     assert not set(user.commands()) & set(before)
     assert user.states() == ["replaced", "running"]
 
@@ -214,7 +214,7 @@ def test_what_is_over_runs_again_only_when_asked_or_changed(user: User) -> None:
     spec = user.write("true")
     user.apply(spec, "--wait", "complete")
     told = user.apply(spec)
-    assert "nothing to do: fit, which succeeded" in told.stderr
+    assert "nothing to do: fit succeeded" in told.stderr
     assert not told.stdout
     user.apply(spec, "--rerun", "--wait", "complete")
     user.apply(user.write("echo other"), "--wait", "complete")
@@ -226,7 +226,7 @@ def test_what_was_killed_stays_so(user: User) -> None:
     user.apply(spec)
     user.run("kill", spec, "--target", "local")
     told = user.apply(spec)
-    assert "nothing to do: run 1 of fit, which was killed" in told.stderr
+    assert "nothing to do: run 1 of fit was killed" in told.stderr
     user.apply(spec, "--wait", "complete", code=3)
     user.apply(spec, "--rerun")
     assert user.states() == ["killed", "running"]
@@ -242,7 +242,7 @@ def test_who_waits_in_sight_ends_the_run_with_the_command(
     process.send_signal(number)
     _, err = process.communicate(timeout=60)
     assert process.returncode == code
-    assert "stopping what runs" in err
+    assert "stopping; press Ctrl-C again" in err
     assert not marked(user.mark)
     assert user.states() == ["killed"]
 
@@ -275,7 +275,7 @@ def test_a_killed_supervisor_is_noticed_and_leaves_nothing(user: User) -> None:
     eventually(lambda: user.status.phase is Phase.lost)
     assert user.states() == ["lost"]
     told = user.apply(spec)
-    assert "is gone, and how it ended was not seen" in told.stderr
+    assert "finished while nobody was watching" in told.stderr
     user.apply(spec, "--rerun")
 
 
@@ -295,7 +295,7 @@ def test_what_outlives_the_supervisor_and_its_guard_is_found_by_its_variables(us
         assert before
         if command == "kill":
             told = user.run("kill", "fit")
-            assert "of a run that was lost stopped" in told.stdout
+            assert "of a lost run stopped" in told.stdout
             user.nothing_left()
         else:
             user.apply(spec, "--rerun")
@@ -335,7 +335,7 @@ def test_a_hint_names_no_job_of_another_namespace(user: User) -> None:
 @pytest.mark.parametrize("name", ["../../elsewhere", "a/b", "..", ".", "Two Words", "-n"])
 def test_a_namespace_is_a_name_and_no_path(user: User, name: str) -> None:
     told = user.apply(user.write("true"), f"--namespace={name}", code=3)
-    assert "is no name of a namespace" in told.stderr
+    assert "invalid namespace name" in told.stderr
     assert not list(user.folder.rglob("runs.json"))
 
 
@@ -361,7 +361,7 @@ def test_a_run_from_before_a_reboot_is_lost(user: User) -> None:
     text = (Path(user.job.path) / "runs.json").read_text(encoding="utf-8")
     running = text.replace("succeeded", "running")
     (Path(user.job.path) / "runs.json").write_text(running, encoding="utf-8")
-    assert user.status.message == "this machine was started anew"
+    assert user.status.message == "the machine was restarted"
     assert user.states() == ["lost"]
 
 
@@ -440,22 +440,22 @@ def test_diff_tells_what_an_apply_would_do(user: User) -> None:
     user.running(2)
     other = user.write("sleep 1001")
     told = user.run("diff", other, *here, code=1)
-    assert "an apply refuses this: fit, which is running: its spec has changed" in told.stdout
+    assert "apply would refuse this: fit is running and its spec has changed" in told.stdout
     told = user.run("diff", other, *here, "--replace", code=1)
     assert "refuses" not in told.stdout
     assert "3 to replace" in told.stdout
     spec = user.write("sleep 1000")
     told = user.run("diff", spec, *here, "-u", "policy.timeout=1h")
-    assert "left as they are: Rehearsal/fit" in told.stdout
+    assert "Rehearsal/fit kept: this version renders it differently" in told.stdout
     user.run("kill", "fit")
     told = user.run("diff", spec, *here)
-    assert "nothing to do: run 1 of fit, which was killed" in told.stdout
+    assert "nothing to do: run 1 of fit was killed" in told.stdout
     told = user.run("diff", spec, *here, "--rerun", code=1)
     assert "3 to create" in told.stdout
     spec = user.write("true")
     user.apply(spec, "--wait", "complete")
     told = user.run("diff", spec, *here)
-    assert "nothing to do: fit, which succeeded" in told.stdout
+    assert "nothing to do: fit succeeded" in told.stdout
 
 
 def test_a_secret_reaches_its_process_and_no_file(user: User) -> None:
@@ -530,14 +530,14 @@ def test_fewer_replicas_than_the_spec_says(user: User) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--scale", "trainers=1"], "--scale is for rehearsals"),
-        (["--mount", "/data=."], "--mount is for rehearsals"),
-        (["--python", "python3"], "--python is for rehearsals"),
-        (["--cpu-only"], "--cpu-only is for rehearsals"),
+        (["--scale", "trainers=1"], "--scale is for target local"),
+        (["--mount", "/data=."], "--mount is for target local"),
+        (["--python", "python3"], "--python is for target local"),
+        (["--cpu-only"], "--cpu-only is for target local"),
         (["--target", "local", "--scale", "workers=1"], "expected trainers=N or pservers=N"),
         (["--target", "local", "--scale", "trainers=few"], "expected trainers=N or pservers=N"),
         (["--target", "local", "--mount", "data=."], "expected PATH=DIR"),
-        (["--target", "local", "--mount", "/data=none"], "there is no folder none"),
+        (["--target", "local", "--mount", "/data=none"], "folder none does not exist"),
     ],
 )
 def test_options_of_rehearsals_are_refused_elsewhere(

@@ -18,24 +18,31 @@ import pytest
 from targets import manifests
 
 from paddlespec import targets
-from paddlespec.backend import OperationFailed, Work
-from paddlespec.files import Files
-from paddlespec.local import launch as launches
-from paddlespec.local.addresses import addresses, listens, own_port, ports_of_one, waits_for
-from paddlespec.local.mounts import Place, Rewriting
-from paddlespec.local.options import Options
-from paddlespec.local.prepare import prepare
-from paddlespec.local.resources import devices
-from paddlespec.local.variables import HOST, expanded
-from paddlespec.local.view import can_mount
+from paddlespec.backends.local.prepare.addresses import (
+    addresses,
+    listens,
+    own_port,
+    ports_of_one,
+    waits_for,
+)
+from paddlespec.backends.local.prepare.limits import devices
+from paddlespec.backends.local.prepare.mounts import Place, Rewriting
+from paddlespec.backends.local.prepare.options import Options
+from paddlespec.backends.local.prepare.prepare import prepare
+from paddlespec.backends.local.prepare.variables import HOST, expanded
+from paddlespec.backends.local.prepare.view import can_mount
+from paddlespec.backends.local.store import launch as launches
 from paddlespec.pipeline import Choices, context, load
-from paddlespec.template import Templates
+from paddlespec.render.template import Templates
+from paddlespec.runs.failures import OperationFailed
+from paddlespec.runs.values import Work
+from paddlespec.spec.files import Files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from paddlespec.local.launch import Launch, Process
-    from paddlespec.manifest import Manifest
+    from paddlespec.backends.local.store.launch import Launch, Process
+    from paddlespec.render.manifest import Manifest
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*/paddlejob.yaml"))
@@ -196,8 +203,11 @@ SECRET = "  env: {TOKEN: {secret: team-token, key: token}, P: {configMap: places
 
 def test_values_that_the_cluster_keeps_come_from_the_shell(user: User) -> None:
     told = user.refused(parallel("env", SECRET))
-    assert "TOKEN comes from secret team-token, key token: set it in your shell" in told
-    assert "P comes from configMap places, key p" in told
+    expected = (
+        "variable TOKEN (Secret team-token, key token) is not set; set it in your shell: TOKEN="
+    )
+    assert expected in told
+    assert "variable P (ConfigMap places, key p) is not set" in told
     user.shell |= {"TOKEN": "hunter2", "P": "here"}
     (process,) = user.prepare(parallel('echo "$TOKEN $P"', SECRET)).processes
     assert said(process) == "hunter2 here\n"
@@ -215,11 +225,14 @@ def test_everything_that_is_missing_is_told_at_once_and_no_value_with_it(user: U
     if os.path.exists("/dev/nvidia0"):
         user.shell["CUDA_VISIBLE_DEVICES"] = ""
     told = user.refused(parallel("env", rest), mounts={"/other": "."})
-    assert told.startswith("5 things are missing before a can run here:\n")
-    assert "/pfs/home is claim alice-home: say what it is here, --mount /pfs/home=FOLDER" in told
-    assert "/mnt/x is folder of the node /mnt/data" in told
-    assert "--mount /other=.: the job mounts volumes only at /mnt/x, /pfs/home" in told
-    assert "1 nvidia.com/gpu for each trainer, 2 in all" in told
+    assert told.startswith("a cannot run on this machine for 5 reasons:\n")
+    assert (
+        "volume claim alice-home (/pfs/home) does not exist on this machine; "
+        "map it with --mount /pfs/home=FOLDER"
+    ) in told
+    assert "node folder /mnt/data (/mnt/x) does not exist on this machine" in told
+    assert "--mount /other=. matches no volume of the job (mounted: /mnt/x, /pfs/home)" in told
+    assert "the job requests 1 nvidia.com/gpu per trainer (2 in total)" in told
     assert "hunter2" not in told
 
 
@@ -240,7 +253,7 @@ def test_each_process_has_devices_of_its_own(user: User) -> None:
     found = devices(processes, ["0", "1", "2", "3"], cpu_only=False)
     assert found.visible == {"a-trainer-0": "0,1", "a-trainer-1": "2,3"}
     short = devices(processes, ["0", "1", "2"], cpu_only=False)
-    assert "4 in all" in short.faults[0]
+    assert "(4 in total)" in short.faults[0]
     assert devices(processes, [], cpu_only=True).visible == dict.fromkeys(found.visible, "")
 
 
@@ -309,7 +322,7 @@ def test_a_port_that_is_taken_is_told_with_who_has_it(user: User) -> None:
     spec = parallel("x", f"  trainers: {{ports: {{web: {port}}}}}\n")
     with server(port):
         told = user.refused(spec)
-    assert re.search(rf"port {port} of 127\S+ is taken by \S+.* \(process {os.getpid()}\)", told)
+    assert re.search(rf"port {port} of 127\S+ is in use by \S+.* \(process {os.getpid()}\)", told)
     user.prepare(spec)
 
 
@@ -512,7 +525,7 @@ def test_scratch_is_each_replicas_own(user: User) -> None:
 def test_a_folder_that_is_not_there_is_told(user: User) -> None:
     given = {**data(user), "/pfs/dc1/public": str(user.folder / "nowhere")}
     told = user.refused(parallel("x", DATA), mounts=given)
-    assert told.endswith(f"which is not there: mkdir -p {user.folder / 'nowhere'}")
+    assert told.endswith(f"does not exist; create it with: mkdir -p {user.folder / 'nowhere'}")
 
 
 def test_trainers_of_old_programs_find_out_who_they_are(mounting: User) -> None:
@@ -534,7 +547,7 @@ def test_results_are_not_overwritten_unless_the_spec_says_so(user: User) -> None
     user.prepare(spec, mounts=given)
     user.prepare(spec, mounts=given)  # nothing was written meanwhile
     (out / "model").write_text("1")
-    assert "holds model" in user.refused(spec, mounts=given)
+    assert "is not empty: it contains model" in user.refused(spec, mounts=given)
     user.prepare(spec + "  outputPolicy: reuse\n", mounts=given)
     assert (out / "model").exists()
     launch = user.prepare(spec + "  outputPolicy: clear\n", mounts=given)
@@ -596,7 +609,7 @@ def test_requirements_are_installed_once_for_all_runs(
 def test_what_cannot_be_installed_is_told_and_leaves_nothing(user: User) -> None:
     user.file("requirements.txt", "./nothing-1.0-py3-none-any.whl\n")
     told = user.refused(parallel("x", "  package: {path: .}\n"))
-    assert "could not be installed" in told
+    assert "cannot install the package's requirements" in told
     assert "nothing-1.0" in told
     assert not list((user.folder / "cache" / "paddlespec" / "python").glob("*/"))
 
@@ -606,7 +619,7 @@ def test_an_interpreter_of_ones_own_installs_nothing(user: User) -> None:
     spec = parallel("python -c 'import sys; print(sys.executable)'", "  package: {path: .}\n")
     (process,) = user.prepare(spec, python=sys.executable).processes
     assert said(process) == f"{sys.executable}\n"
-    assert user.refused(spec, python="no-such") == "--python no-such: there is no such program"
+    assert user.refused(spec, python="no-such") == "--python no-such: program not found"
 
 
 def test_the_interpreter_has_the_name_that_the_image_gives_it(user: User) -> None:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import pytest
 from rehearsal import Rehearsal, eventually, kill, marked
 
-from paddlespec.local.state import Phase, Step
+from paddlespec.backends.local.store.run_state import Phase, Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from paddlespec.local.launch import Process
+    from paddlespec.backends.local.store.launch import Process
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
@@ -92,7 +92,8 @@ def test_signals_are_told_in_words(here: Rehearsal) -> None:
 def test_more_replicas_than_files_may_be_open_are_refused(tmp_path: Path) -> None:
     here = Rehearsal(tmp_path / "run", limit="ulimit -n 60")
     many = [here.script(f"trainer-{index}", "true") for index in range(40)]
-    assert here.start(*many) == "40 replicas need 104 open files, and 60 are allowed: ulimit -n"
+    expected = "40 replicas need 104 open files, and the limit is 60: raise it with ulimit -n 104"
+    assert here.start(*many) == expected
     assert here.process is not None
     here.process.wait(60)
     few = Rehearsal(tmp_path / "few", limit="ulimit -n 60")
@@ -146,7 +147,7 @@ def test_a_pserver_that_never_listens_ends_the_run(here: Rehearsal) -> None:
     )
     assert found.culprit is not None
     assert found.culprit.name == "fit-pserver-0"
-    assert "does not listen on 127.0.9.1" in found.culprit.ending
+    assert "was not listening on 127.0.9.1" in found.culprit.ending
 
 
 def test_a_pserver_that_ends_before_it_listens_ends_the_run(here: Rehearsal) -> None:
@@ -184,7 +185,7 @@ def test_a_peer_that_computes_is_given_time(here: Rehearsal) -> None:
 def test_a_timeout_ends_the_job_and_is_not_tried_again(here: Rehearsal) -> None:
     found = here.run(here.script("trainer-0", "sleep 1000"), timeout=1.0, retries=3)
     assert (found.phase, found.attempt) == (Phase.failed, 1)
-    assert found.message == "its timeout of 1s has passed"
+    assert found.message == "exceeded its timeout of 1s"
 
 
 def test_a_failed_job_is_tried_again_as_a_whole(here: Rehearsal, tmp_path: Path) -> None:
@@ -234,7 +235,7 @@ def test_nothing_is_left_when_the_supervisor_is_killed(here: Rehearsal) -> None:
     eventually(lambda: len(marked(here.mark)) == 12)
     here.kill_supervisor()
     found = here.end()
-    assert (found.phase, found.message) == (Phase.lost, "its supervisor was killed")
+    assert (found.phase, found.message) == (Phase.lost, "the supervisor was killed")
 
 
 def test_a_run_ends_with_the_command_that_holds_it(here: Rehearsal) -> None:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import outputs
 import pytest
 
-from paddlespec.local import launch, state
-from paddlespec.local.log_writer import Clock, LogWriter
-from paddlespec.local.state import Culprit, Phase, Status
+from paddlespec.backends.local.logs.log_writer import Clock, LogWriter
+from paddlespec.backends.local.store import launch, run_state
+from paddlespec.backends.local.store.run_state import Culprit, Phase, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +61,7 @@ class Run:
         self._writers[name].write(text)
 
     def begin(self) -> None:
-        self._lock = os.open(state.lock_file(str(self.folder)), os.O_RDWR | os.O_CREAT)
+        self._lock = os.open(run_state.lock_file(str(self.folder)), os.O_RDWR | os.O_CREAT)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
         self._tell(Phase.running)
 
@@ -75,8 +75,8 @@ class Run:
 
     def _tell(self, phase: Phase, culprit: Culprit | None = None) -> None:
         host = os.uname().nodename
-        found = Status(self.job, "uid", phase, culprit=culprit, boot=state.boot(), host=host)
-        assert state.write(str(self.folder), found)
+        found = Status(self.job, "uid", phase, culprit=culprit, boot=run_state.boot(), host=host)
+        assert run_state.write(str(self.folder), found)
 
 
 @pytest.fixture
@@ -230,7 +230,7 @@ def test_a_supervisor_that_is_gone_ends_the_following(run: Run, tmp_path: Path) 
     run._lock = None
     done = logs(tmp_path, "fit", "-f")
     assert done.stdout == b"trainer-0 | last words\n"
-    assert b"run 1 of fit was lost: its supervisor is gone" in done.stderr
+    assert b"run 1 of fit was lost: the supervisor is no longer running" in done.stderr
     assert done.returncode == 0
 
 
@@ -241,7 +241,7 @@ def test_who_failed_first_is_told_at_the_end(run: Run, tmp_path: Path) -> None:
     assert done.returncode == 0
     assert (
         done.stderr
-        == b"paddlespec: run 1 of fit failed; fit-trainer-1 was the first: exit code 1\n"
+        == b"paddlespec: run 1 of fit failed; first failure: fit-trainer-1, exit code 1\n"
     )
 
 
@@ -256,7 +256,7 @@ def test_earlier_runs_are_read_too(tmp_path: Path) -> None:
     done = logs(tmp_path, "fit", "--run", "3")
     assert (done.returncode, done.stdout) == (3, b"")
     assert b"fit has no run 3" in done.stderr
-    assert b"its runs: 1, 2, 10" in done.stderr
+    assert b"use one of its runs: 1, 2, 10" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -268,10 +268,14 @@ def test_earlier_runs_are_read_too(tmp_path: Path) -> None:
         (["fit", "--index", "7"], 3, "it has 2 trainers, 1 pservers"),
         (["fit", "--role", "cooks"], 2, "expected one of trainers, pservers"),
         (["fit", "--since", "soon"], 2, "expected a duration such as 10m, or an RFC 3339 time"),
-        (["fit", "--since", "2026-13-01T00:00:00Z"], 2, "--since 2026-13-01T00:00:00Z"),
-        (["fit", "--grep", "("], 2, "no regular expression"),
+        (
+            ["fit", "--since", "2026-13-01T00:00:00Z"],
+            2,
+            'invalid value "2026-13-01T00:00:00Z" for --since',
+        ),
+        (["fit", "--grep", "("], 2, "not a regular expression"),
         (["fit", "-o", "xml"], 2, "expected one of text, json"),
-        (["fit", "--previous"], 3, "there is no run of fit before run 1"),
+        (["fit", "--previous"], 3, "fit has no run before run 1"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

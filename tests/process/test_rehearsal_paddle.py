@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 from rehearsal import MARK, eventually, kill, marked
 
-from paddlespec.local.folder import JobFolder
+from paddlespec.backends.local.store.job_folder import JobFolder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from paddlespec.local.state import Status
+    from paddlespec.backends.local.store.run_state import Status
 
 pytestmark = [
     pytest.mark.paddle,
@@ -201,7 +201,7 @@ def test_trainers_train_one_model_and_save_it(
     assert len(set(weights.values())) == 1
     assert (user.folder / "out" / name / "model.pdparams").stat().st_size > 100
     told = done.err.splitlines()[-2:]
-    assert told == [f"{name}: complete", f"{name}: its results are in {user.folder / 'out' / name}"]
+    assert told == [f"{name}: complete", f"{name}: results are in {user.folder / 'out' / name}"]
     user.nothing_left()
 
 
@@ -295,7 +295,7 @@ def test_a_port_that_is_taken_is_told_before_anything_starts(user: User) -> None
         done = end(user.train(folder, "-u", f"trainers.ports.board={port}"))
         assert done.code == 3
         assert re.search(
-            rf"port {port} of 127\.\S+ is taken by \S+ \(process {os.getpid()}\)", done.err
+            rf"port {port} of 127\.\S+ is in use by \S+ \(process {os.getpid()}\)", done.err
         )
     assert user.status() is None
     user.nothing_left()
@@ -305,7 +305,7 @@ def test_the_timeout_of_the_policy_ends_all(user: User) -> None:
     folder = user.write("exec python train.py --pause 1000")
     done = end(user.train(folder, "-u", "policy.timeout=5s"))
     assert done.code == 4
-    assert "fit: failed: its timeout of 5s has passed" in done.err
+    assert "fit: failed: exceeded its timeout of 5s" in done.err
     user.nothing_left()
 
 
@@ -316,7 +316,7 @@ def test_a_changed_spec_is_refused_while_trainers_run_and_ctrl_c_ends_them(user:
     before = user.pid("trainer-1")
     refused = end(user.train(folder, "-u", "env.OTHER=yes"))
     assert refused.code == 3
-    assert "fit, which is running: its spec has changed" in refused.err
+    assert "fit is running and its spec has changed" in refused.err
     assert user.pid("trainer-1") == before
     process.send_signal(signal.SIGINT)
     done = end(process)

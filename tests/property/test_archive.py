@@ -1,4 +1,4 @@
-"""What is packed unpacks to the same files, and git agrees on which files those are."""
+"""An archive unpacks to the same files, which are those that git would keep."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from paddlespec.package.archive import archive, archive_size
 from paddlespec.package.collect import Collection, collect
-from paddlespec.record import job_of
+from paddlespec.spec.frozen import job_of
 
 NAMES = st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters="/\0"), min_size=1, max_size=60
@@ -44,7 +44,7 @@ def collected(folder: str, exclude: list[str]) -> Collection:
 
 
 def write(top: Path, path: str, content: bytes = b"", mode: int = 0o644) -> None:
-    """Write a file unless another one is in its way, or its name is too much for the system."""
+    """Write a file unless another file is in the way or the name is too long."""
     try:
         (top / path).parent.mkdir(parents=True, exist_ok=True)
         (top / path).write_bytes(content)
@@ -63,7 +63,7 @@ def tree(top: Path) -> dict[str, tuple[bytes, int]]:
 
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX names and modes")
 @given(st.dictionaries(PATHS, CONTENTS, max_size=8), st.sampled_from([".", "demo", "a/b/c"]))
-def test_what_is_packed_unpacks_to_the_same_tree(
+def test_an_archive_unpacks_to_the_same_tree(
     files: dict[str, tuple[bytes, bool]], into: str
 ) -> None:
     with tempfile.TemporaryDirectory() as name:
@@ -71,18 +71,18 @@ def test_what_is_packed_unpacks_to_the_same_tree(
         source.mkdir()
         for path, (content, executable) in files.items():
             write(source, path, content, 0o755 if executable else 0o644)
-        found = collected(str(source), ["!*"])
-        assert found.faults == ()
-        data = archive(found, into)
+        collection = collected(str(source), ["!*"])
+        assert collection.faults == ()
+        data = archive(collection, into)
         with tarfile.open(fileobj=io.BytesIO(data)) as tar:
             tar.extractall(target, filter="data")
         assert tree(target / into) == tree(source)
-        assert archive_size(found, into) == len(data)
+        assert archive_size(collection, into) == len(data)
 
 
 @pytest.mark.skipif(not shutil.which("git"), reason="there is no git")
 @given(TREES, IGNORED, st.sampled_from(PARTS), IGNORED)
-def test_git_would_keep_the_same_files(
+def test_the_files_are_those_of_git(
     files: list[str], patterns: str, folder: str, nested: str
 ) -> None:
     with tempfile.TemporaryDirectory() as name:
@@ -93,11 +93,11 @@ def test_git_would_keep_the_same_files(
         for path, content in ((".", patterns), (folder, nested)):
             if (top / path).is_dir():
                 write(top, f"{path}/.gitignore", content.encode())
-        listed = git("ls-files", "-z", "--others", "--exclude-standard", cwd=name).split("\0")
-        kept = sorted(path for path in listed if path and not path.endswith(".gitignore"))
-        found = collected(name, ["**/.gitignore"])
-        assert found.faults == ()
-        assert [each.path for each in found.files] == kept
+        output = git("ls-files", "-z", "--others", "--exclude-standard", cwd=name).split("\0")
+        kept = sorted(path for path in output if path and not path.endswith(".gitignore"))
+        collection = collected(name, ["**/.gitignore"])
+        assert collection.faults == ()
+        assert [file.path for file in collection.files] == kept
 
 
 def git(*arguments: str, cwd: str) -> str:

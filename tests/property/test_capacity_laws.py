@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddlespec.capacity import quota
-from paddlespec.capacity.line import Line, asked
+from paddlespec.capacity.demand import demand
+from paddlespec.capacity.line import Line, with_need
 from paddlespec.capacity.need import Group, Need
 from paddlespec.capacity.node import Node
 from paddlespec.capacity.placement import placed
 from paddlespec.capacity.queue import Queue, Share
-from paddlespec.capacity.queue import wanted as admitted
+from paddlespec.capacity.queue import lines_with_need as admitted
 from paddlespec.capacity.quota import Quota
-from paddlespec.demand import demand
 from paddlespec.quantity import as_amount, quantity
 
 NAMES = ("cpu", "memory", "nvidia.com/gpu")
@@ -50,7 +50,7 @@ def test_what_fits_still_fits_with_more_that_is_free(
     free: Decimal, need: Decimal, more: Decimal
 ) -> None:
     line = Line("k", "n", "r", free=free)
-    found, then = asked(line, need), asked(line._replace(free=free + more), need)
+    found, then = with_need(line, need), with_need(line._replace(free=free + more), need)
     assert better([found], [then])
     assert (found.short or 0) >= (then.short or 0)
     assert found.fits == (found.short == 0)
@@ -64,7 +64,9 @@ def test_a_quota_of_which_less_is_used_is_never_worse(
     freed = {f"requests.{name}": each + less.get(name, 0) for name, each in used.items()}
     need = Need(tuple(own), ())
     now = before._replace(used={f"requests.{name}": each for name, each in used.items()})
-    assert better(quota.wanted(before._replace(used=freed), need), quota.wanted(now, need))
+    assert better(
+        quota.lines_with_need(before._replace(used=freed), need), quota.lines_with_need(now, need)
+    )
 
 
 @given(nodes, groups(), resources)

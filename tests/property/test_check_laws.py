@@ -1,7 +1,7 @@
 """
-Checks hold on whatever passes the gate, and read nothing but what they say.
+Checks work on any document the gate leaves, and read only the paths they declare.
 
-The gate prunes what it refuses, so a check meets every mixture of present and absent parts.
+The gate removes invalid parts, so any combination of parts may be missing.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddlespec import checks, gate, interpolate, source
+from paddlespec import checks
 from paddlespec.checks import Facts, catalogue, declared
-from paddlespec.contract import ROLES
 from paddlespec.diagnostic import Severity
-from paddlespec.document import Document, remove, walk
-from paddlespec.record import Record, job_of
+from paddlespec.render.runtime import ROLES
+from paddlespec.spec import gate, interpolate, source
+from paddlespec.spec.document import Document, remove, walk
+from paddlespec.spec.frozen import Record, job_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,20 +47,20 @@ JUNK: list[Any] = [
 
 
 def facts_of(document: Document) -> tuple[Facts, set[Keys]]:
-    """What the checks are given of a document, and what the gate spoiled in it."""
+    """Return the input of the checks, and the paths that are unreadable."""
     document = Document(remove(document.data, {("profiles",)}), document.place)
     whole, _, unresolved, used = interpolate.interpolate(document)
     refusal = gate.check(Document(remove(whole.data, unresolved), whole.place), gate.EFFECTIVE)
-    spoiled = refusal.spoiled | unresolved
-    usable = remove(whole.data, spoiled | refusal.unknown)
+    unreadable = refusal.unreadable | unresolved
+    usable = remove(whole.data, unreadable | refusal.unknown)
     job = job_of(
-        {"metadata": {}, "spec": {}, **{key: each for key, each in usable.items() if each}}
+        {"metadata": {}, "spec": {}, **{key: part for key, part in usable.items() if part}}
     )
-    return Facts(job, whole, "kubernetes", used), spoiled
+    return Facts(job, whole, "kubernetes", used), unreadable
 
 
 def mutated(document: Document, seed: int) -> Document:
-    """*document* with a few of its values replaced, removed or added."""
+    """Replace, remove or add a few values of *document*."""
     chance = random.Random(seed)
     data = document.data
     for _ in range(chance.randint(1, 4)):
@@ -85,44 +86,44 @@ def _changed(data: Any, path: Keys, chance: random.Random) -> Any:
 
 
 @given(st.sampled_from(CORPUS), st.integers())
-def test_no_document_breaks_a_check_or_is_told_of_twice(document: Document, seed: int) -> None:
-    facts, spoiled = facts_of(mutated(document, seed))
-    for each in checks.run(facts, spoiled):
-        assert each.message
-        assert not any(each.path[: len(bad)] == bad for bad in spoiled), each
+def test_no_document_breaks_a_check_or_is_reported_twice(document: Document, seed: int) -> None:
+    facts, unreadable = facts_of(mutated(document, seed))
+    for diagnostic in checks.run(facts, unreadable):
+        assert diagnostic.message
+        assert not any(diagnostic.path[: len(bad)] == bad for bad in unreadable), diagnostic
 
 
 @given(st.sampled_from(CORPUS), st.integers())
-def test_findings_do_not_depend_on_the_order_of_keys(document: Document, seed: int) -> None:
-    """Except where order has a meaning: among variables and among volumes."""
-    facts, spoiled = facts_of(document)
+def test_diagnostics_do_not_depend_on_the_order_of_keys(document: Document, seed: int) -> None:
+    """Shuffle keys, except where order has a meaning: in variables and volumes."""
+    facts, unreadable = facts_of(document)
     chance = random.Random(seed)
     turned = facts_of(Document(_shuffled(document.data, chance), document.place))
-    assert spoiled == turned[1]
-    assert _told(checks.run(facts, spoiled)) == _told(checks.run(*turned))
+    assert unreadable == turned[1]
+    assert _formatted(checks.run(facts, unreadable)) == _formatted(checks.run(*turned))
 
 
 def _shuffled(value: Any, chance: random.Random, key: str = "") -> Any:
     if isinstance(value, list):
-        return [_shuffled(each, chance) for each in value]
+        return [_shuffled(item, chance) for item in value]
     if not isinstance(value, dict):
         return value
     keys = list(value)
     if key not in ("env", "ports"):
         chance.shuffle(keys)
-    return {each: _shuffled(value[each], chance, each) for each in keys}
+    return {name: _shuffled(value[name], chance, name) for name in keys}
 
 
-def _told(found: Iterator[Any]) -> list[str]:
-    return sorted(f"{each.path} {each}" for each in found)
+def _formatted(diagnostics: Iterator[Any]) -> list[str]:
+    return sorted(f"{diagnostic.path} {diagnostic}" for diagnostic in diagnostics)
 
 
 def twin(value: Any, path: Keys, log: set[Keys]) -> Any:
-    """A record that notes which of its fields are read."""
+    """A record that logs which of its fields are read."""
     if isinstance(value, list):
-        return [twin(each, (*path, index), log) for index, each in enumerate(value)]
+        return [twin(item, (*path, index), log) for index, item in enumerate(value)]
     if isinstance(value, dict):
-        return {key: twin(each, (*path, key), log) for key, each in value.items()}
+        return {key: twin(member, (*path, key), log) for key, member in value.items()}
     if not isinstance(value, Record):
         return value
     fields = frozenset(type(value).__slots__)
@@ -141,24 +142,24 @@ def twin(value: Any, path: Keys, log: set[Keys]) -> Any:
 
 def camel(name: str) -> str:
     first, *rest = name.rstrip("_").split("_")
-    return first + "".join(each.capitalize() for each in rest)
+    return first + "".join(word.capitalize() for word in rest)
 
 
 def undeclared(log: set[Keys], *paths: str) -> list[Keys]:
-    """The innermost fields of *log* that are neither on the way to one of *paths* nor below it."""
-    known = [tuple(each.split(".")) for each in paths]
-    inner = [each for each in log if not any(each == other[: len(each)] != other for other in log)]
+    """Return the innermost logged fields that are neither above nor below one of *paths*."""
+    known = [tuple(dotted.split(".")) for dotted in paths]
+    inner = [path for path in log if not any(path == other[: len(path)] != other for other in log)]
     return [
-        each
-        for each in inner
-        if not any(each[: len(one)] == one or one[: len(each)] == each for one in known)
+        path
+        for path in inner
+        if not any(path[: len(one)] == one or one[: len(path)] == path for one in known)
     ]
 
 
-@pytest.mark.parametrize("document", CORPUS, ids=lambda each: each.place.origin.source)
-def test_checks_read_what_they_declare(document: Document) -> None:
-    facts, spoiled = facts_of(document)
-    if spoiled:
+@pytest.mark.parametrize("document", CORPUS, ids=lambda spec: spec.place.origin.source)
+def test_checks_read_only_declared_paths(document: Document) -> None:
+    facts, unreadable = facts_of(document)
+    if unreadable:
         return
     log: set[Keys] = set()
     job = twin(facts.job, (), log)
@@ -172,17 +173,17 @@ def test_checks_read_what_they_declare(document: Document) -> None:
         for role_check in catalogue.ROLE_CHECKS if role else ():
             log.clear()
             list(role_check(facts, name, role))
-            known = [each.format(role=name) for each in declared(role_check)]
+            known = [path.format(role=name) for path in declared(role_check)]
             assert undeclared(log, *known) == [], role_check.__name__
         for env_check in catalogue.ENV_CHECKS if role else ():
             env = role.env
             log.clear()
             list(env_check(facts, ("spec", name, "env"), env))
-            known = [each.format(env=f"spec.{name}.env") for each in declared(env_check)]
+            known = [path.format(env=f"spec.{name}.env") for path in declared(env_check)]
             assert undeclared(log, *known) == [], env_check.__name__
 
 
-def test_the_twin_sees_an_undeclared_read() -> None:
+def test_the_recorder_detects_an_undeclared_read() -> None:
     log: set[Keys] = set()
     job = twin(facts_of(CORPUS[0])[0].job, (), log)
     assert job.spec.trainers.processes_per_replica
@@ -192,33 +193,34 @@ def test_the_twin_sees_an_undeclared_read() -> None:
     assert undeclared(log, "spec.trainers") == []
 
 
-def test_every_check_has_something_to_find() -> None:
-    """A check that no file of the corpus makes speak is either useless or broken."""
+def test_every_check_reports_something() -> None:
+    """A check without a diagnostic in the corpus is either useless or broken."""
     spoke = set()
     for document in CORPUS:
-        facts, spoiled = facts_of(document)
+        facts, unreadable = facts_of(document)
         for check in catalogue.CHECKS:
-            if not spoiled and list(check(facts)):
+            if not unreadable and list(check(facts)):
                 spoke.add(check.__name__)
         for name in ROLES:
             role = getattr(facts.job.spec, name)
-            for role_check in catalogue.ROLE_CHECKS if role and not spoiled else ():
+            for role_check in catalogue.ROLE_CHECKS if role and not unreadable else ():
                 if list(role_check(facts, name, role)):
                     spoke.add(role_check.__name__)
-        for env_check in catalogue.ENV_CHECKS if not spoiled else ():
+        for env_check in catalogue.ENV_CHECKS if not unreadable else ():
             if list(env_check(facts, ("spec", "env"), facts.job.spec.env)):
                 spoke.add(env_check.__name__)
     every = {
-        each.__name__ for each in (*catalogue.CHECKS, *catalogue.ROLE_CHECKS, *catalogue.ENV_CHECKS)
+        check.__name__
+        for check in (*catalogue.CHECKS, *catalogue.ROLE_CHECKS, *catalogue.ENV_CHECKS)
     }
     assert every - spoke == set()
 
 
 def test_only_errors_make_a_spec_invalid() -> None:
     severities = {
-        each.severity
+        diagnostic.severity
         for document in CORPUS
-        for facts, spoiled in [facts_of(document)]
-        for each in checks.run(facts, spoiled)
+        for facts, unreadable in [facts_of(document)]
+        for diagnostic in checks.run(facts, unreadable)
     }
     assert severities == {Severity.error, Severity.warning}

@@ -7,7 +7,12 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddlespec.diff import MISSING, Operation, diff, differences
+from paddlespec.change.diff import (
+    MISSING,
+    Operation,
+    diff,
+    differences,
+)
 
 SCALARS = st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["", "a", "b"])
 NAMES = st.sampled_from(["a", "b", "c"])

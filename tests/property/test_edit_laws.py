@@ -1,4 +1,4 @@
-"""An edit means what `--update` means, and leaves alone what it does not mean."""
+"""An edit has the effect of `--update` and keeps everything else."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddlespec.diagnostic import InvalidSpec, Path
-from paddlespec.edit import edited
-from paddlespec.edit.writer import Style, flow
-from paddlespec.emit import dump
-from paddlespec.source import read
-from paddlespec.update import Update, apply, parse
+from paddlespec.spec.edit import edited
+from paddlespec.spec.edit.writer import Style, flow
+from paddlespec.spec.emit import dump
+from paddlespec.spec.source import read
+from paddlespec.spec.update import Update, apply, parse
 
 HEAD = "apiVersion: paddlespec.io/v1\nkind: PaddleJob\n"
 
 
 class Line(NamedTuple):
-    """One line of a file, and the path of what it holds; a comment belongs to its collection."""
+    """One line of a file and the path of its value; a comment belongs to its collection."""
 
     path: Path
     text: str
 
 
 class Hand:
-    """Somebody who writes YAML, with habits of their own."""
+    """A writer of YAML with a random style."""
 
     def __init__(self, draw: Any) -> None:
         self.draw = draw
@@ -44,7 +44,7 @@ class Hand:
         return f"  {self.comment()}" if self.draw(st.booleans()) else ""
 
     def between(self, path: Path, indent: int) -> None:
-        """Blank lines and comments before an entry."""
+        """Add blank lines and comments before an entry."""
         choice = self.draw(st.integers(0, 5))
         if choice == 0:
             self.lines.append(Line(path, ""))
@@ -58,10 +58,10 @@ class Hand:
         return json.dumps(value)
 
     def mapping(self, value: dict[str, Any], path: Path, indent: int, first: str = "") -> None:
-        for key, each in value.items():
+        for key, member in value.items():
             if not first:
                 self.between(path, indent)
-            self.entry(f"{first or ' ' * indent}{key}:", each, (*path, key), indent)
+            self.entry(f"{first or ' ' * indent}{key}:", member, (*path, key), indent)
             first = ""
 
     def entry(self, start: str, value: Any, path: Path, indent: int) -> None:
@@ -77,14 +77,14 @@ class Hand:
             self.lines.append(Line(path, f"{start} {self.scalar(value)}{self.tail()}"))
 
     def sequence(self, value: list[Any], path: Path, indent: int) -> None:
-        for index, each in enumerate(value):
+        for index, item in enumerate(value):
             self.between(path, indent)
             start = f"{' ' * indent}- "
             here = (*path, index)
-            if isinstance(each, dict) and self.draw(st.booleans()):
-                self.mapping(each, here, indent + 2, start)
+            if isinstance(item, dict) and self.draw(st.booleans()):
+                self.mapping(item, here, indent + 2, start)
             else:
-                written = flow(each, Style()) if isinstance(each, dict) else self.scalar(each)
+                written = flow(item, Style()) if isinstance(item, dict) else self.scalar(item)
                 self.lines.append(Line(here, start + written + self.tail()))
 
 
@@ -108,7 +108,7 @@ SPEC = st.fixed_dictionaries(
             },
         ),
         "volumes": st.lists(VOLUME, max_size=3).map(
-            lambda found: [{"name": f"v{index}", **each} for index, each in enumerate(found)]
+            lambda found: [{"name": f"v{index}", **volume} for index, volume in enumerate(found)]
         ),
         "policy": st.just({"timeout": "12h"}),
     },
@@ -176,7 +176,7 @@ CHANGES = [
 
 @st.composite
 def files(draw: Any) -> tuple[list[Line], str, bool]:
-    """The lines of a spec that somebody wrote, how they end, and whether the last one does."""
+    """Return the lines of a random spec, its line break, and whether the last line has one."""
     hand = Hand(draw)
     hand.mapping(draw(JOB), (), 0)
     hand.between((), 0)
@@ -185,7 +185,7 @@ def files(draw: Any) -> tuple[list[Line], str, bool]:
 
 
 def expected(text: str, change: Update) -> Any:
-    """What `--update` makes of it; what it removes is gone."""
+    """Apply the change as `--update` does, with removed keys deleted."""
     data = json.loads(json.dumps(apply(read(text, "x").documents[0], change).data))
     if change.action == "remove":
         holder = data
@@ -201,7 +201,7 @@ def is_below(path: Path, other: Path) -> bool:
 
 
 def untouched(lines: list[Line], change: Update) -> list[Line]:
-    """The lines that have nothing to do with the path of *change*, its parents or its content."""
+    """Return the lines unrelated to the path of *change*, its parents and its content."""
     path = change.path
     return [
         line
@@ -212,34 +212,34 @@ def untouched(lines: list[Line], change: Update) -> list[Line]:
 
 
 @given(files(), st.sampled_from(CHANGES))
-def test_an_edit_means_what_update_means_and_leaves_other_lines_alone(
+def test_an_edit_equals_the_update_and_keeps_other_lines(
     file: tuple[list[Line], str, bool], argument: str
 ) -> None:
     lines, newline, ends = file
     text = newline.join(line.text for line in lines) + (newline if ends else "")
     change = parse(argument, option="")
     try:
-        wanted = expected(text, change)
+        data = expected(text, change)
     except InvalidSpec:
         with pytest.raises(InvalidSpec):
             edited(text, "x", [change])
         return
-    if any(isinstance(wanted.get("spec", {}).get(each, []), dict) for each in ("setup", "volumes")):
-        # An item of a list that is not there.
+    if any(isinstance(data.get("spec", {}).get(field, []), dict) for field in ("setup", "volumes")):
+        # The list has no such item.
         with pytest.raises(InvalidSpec):
             edited(text, "x", [change])
         return
     result = edited(text, "x", [change])
     reading = read(result, "x")
     assert not reading.diagnostics
-    assert reading.documents[0].data == wanted
-    # Where the first entry of an item goes, the second one takes its place beside the dash.
+    assert reading.documents[0].data == data
+    # If the first entry of an item is removed, the second one moves to the line of the dash.
     blanks = " -" if change.path[1:2] == ("volumes",) and change.action == "remove" else ""
-    after = (each.lstrip(blanks) if blanks else each for each in result.split(newline))
+    after = (line.lstrip(blanks) if blanks else line for line in result.split(newline))
     for line in untouched(lines, change):
         assert line.text.lstrip(blanks or "\0") in after, f"{line.text!r} is gone or moved"
     assert result.count("\n") == result.count(newline)
-    # A literal that ends in a break needs one at the end of the file; a blank line is left as one.
+    # A literal that ends in a line break requires one at the end of the file.
     assert (
         result.endswith("\n") == ends
         or str(change.value).endswith("\n")
@@ -263,19 +263,19 @@ VALUES = st.recursive(
 
 
 def places(value: Any, path: Path = ()) -> list[Path]:
-    """The path of everything in *value*."""
-    found = [path] if path else []
+    """Return the paths of all values in *value*."""
+    paths = [path] if path else []
     if isinstance(value, dict):
-        found += [each for key in value for each in places(value[key], (*path, key))]
+        paths += [inner for key in value for inner in places(value[key], (*path, key))]
     if isinstance(value, list):
-        found += [
-            each for index in range(len(value)) for each in places(value[index], (*path, index))
+        paths += [
+            inner for index in range(len(value)) for inner in places(value[index], (*path, index))
         ]
-    return found
+    return paths
 
 
 @given(st.data(), st.dictionaries(TEXT, VALUES, min_size=1, max_size=3), VALUES, st.booleans())
-def test_any_value_can_be_put_anywhere(
+def test_any_value_can_be_set_anywhere(
     data: st.DataObject, content: dict[str, Any], value: Any, brackets: bool
 ) -> None:
     whole = {"spec": {"trainers": {"affinity": content}}}
@@ -289,7 +289,7 @@ def test_any_value_can_be_put_anywhere(
     action = data.draw(st.sampled_from(["set", "append", "remove"]))
     change = Update("x", (*at, *path), action, value, "")
     try:
-        wanted = expected(text, change)
+        data = expected(text, change)
     except InvalidSpec:
         return
-    assert read(edited(text, "x", [change]), "x").documents[0].data == wanted
+    assert read(edited(text, "x", [change]), "x").documents[0].data == data

@@ -1,4 +1,4 @@
-"""What is written reads back equal, under YAML 1.1 and 1.2."""
+"""Written values are read back equal in YAML 1.1 and 1.2."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddlespec.emit import dump
-from paddlespec.source import read
+from paddlespec.spec.emit import dump
+from paddlespec.spec.source import read
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
 LINES = st.lists(
@@ -78,22 +78,22 @@ AMBIGUOUS = [
 
 
 @given(VALUES)
-def test_any_value_reads_back(value: Any) -> None:
+def test_any_value_is_read_back(value: Any) -> None:
     text = dump(value)
     reading = read(text, "out.yaml")
-    unprintable = any(ord(each) > 0x7E and not each.isprintable() for each in text)
+    unprintable = any(ord(char) > 0x7E and not char.isprintable() for char in text)
     assert unprintable or reading.diagnostics == []
     if not reading.diagnostics:
         assert reading.documents[0].data == value
 
 
 @given(VALUES)
-def test_kubectl_reads_the_same(value: Any) -> None:
+def test_kubectl_reads_the_same_value(value: Any) -> None:
     assert yaml.safe_load(dump(value)) == value
 
 
 @pytest.mark.parametrize("word", AMBIGUOUS)
-def test_text_stays_text(word: str) -> None:
+def test_strings_stay_strings(word: str) -> None:
     for value in (word, {word: word}, [word], f"{word} {word}", f"{word}\n{word}\n"):
         assert yaml.safe_load(dump(value)) == value
         assert read(dump(value), "out.yaml").documents[0].data == value

@@ -1,4 +1,4 @@
-"""The laws of layers, over documents with everything that layers treat in a way of its own."""
+"""Laws of merging, over documents with all kinds of values that merge differently."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddlespec import source
-from paddlespec.document import Document, Place, walk
-from paddlespec.layer import merge, settle
-from paddlespec.update import Update, apply
+from paddlespec.spec import source
+from paddlespec.spec.document import Document, Place, walk
+from paddlespec.spec.layer import merge, settle
+from paddlespec.spec.update import Update, apply
 
 WORDS = st.sampled_from(("a", "b", "c"))
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(0, 3), WORDS)
@@ -64,7 +64,7 @@ SPECS = mapping(
     volumes=st.one_of(
         SCALARS,
         st.lists(VOLUMES, max_size=3),
-        st.lists(VOLUMES, max_size=3, unique_by=lambda each: each["name"]),
+        st.lists(VOLUMES, max_size=3, unique_by=lambda volume: volume["name"]),
         st.lists(SCALARS, max_size=2),
     ),
     patches=st.one_of(st.none(), st.lists(PATCHES, max_size=2)),
@@ -74,34 +74,37 @@ DATA = mapping(
     spec=st.one_of(SCALARS, SPECS, SPECS, SPECS, SPECS),
     profiles=st.dictionaries(WORDS, st.one_of(SCALARS, SPECS), max_size=2),
 )
-# All layers speak of the same thing: where laws break.
-ONE_VARIABLE = st.one_of(SCALARS, REFERENCES, REFERENCES).map(lambda each: {"env": {"a": each}})
+# All layers set the same value, where merging is most likely to break laws.
+ONE_VARIABLE = st.one_of(SCALARS, REFERENCES, REFERENCES).map(lambda value: {"env": {"a": value}})
 ONE_VOLUME = st.one_of(VOLUMES, VOLUMES, st.just(None)).map(
-    lambda each: {"volumes": [{**each, "name": "a"}] if each else []}
+    lambda volume: {"volumes": [{**volume, "name": "a"}] if volume else []}
 )
 ONE_MAPPING = st.one_of(SCALARS, mapping(cpu=SCALARS), st.just([])).map(
-    lambda each: {"trainers": {"resources": each}}
+    lambda resources: {"trainers": {"resources": resources}}
 )
 SUBJECTS = [
     DATA,
-    *(each.map(lambda spec: {"spec": spec}) for each in (ONE_VARIABLE, ONE_VOLUME, ONE_MAPPING)),
+    *(
+        strategy.map(lambda spec: {"spec": spec})
+        for strategy in (ONE_VARIABLE, ONE_VOLUME, ONE_MAPPING)
+    ),
 ]
 LAYERS = ("defaults", "spec", "overlay", "profile")
 
 
 def documents(data: list[Any]) -> list[Document]:
-    """One layer for each of *data*, read from text so that its places are real."""
-    found = []
-    for layer, each in zip(LAYERS, data):
-        (document,) = source.read(json.dumps(each, indent=1), f"{layer}.yaml", layer).documents
-        found.append(document)
-    return found
+    """Parse every item of *data* to a layer, so that it has real positions."""
+    layers = []
+    for layer, values in zip(LAYERS, data):
+        (document,) = source.read(json.dumps(values, indent=1), f"{layer}.yaml", layer).documents
+        layers.append(document)
+    return layers
 
 
 def stacks(least: int, most: int = len(LAYERS)) -> st.SearchStrategy[list[Document]]:
-    return st.one_of([st.lists(each, min_size=least, max_size=most) for each in SUBJECTS]).map(
-        documents
-    )
+    return st.one_of(
+        [st.lists(subject, min_size=least, max_size=most) for subject in SUBJECTS]
+    ).map(documents)
 
 
 def empty() -> Document:
@@ -117,7 +120,7 @@ def test_an_empty_layer_changes_nothing(stack: list[Document]) -> None:
 
 
 @given(stacks(3, 3))
-def test_layers_may_be_grouped_in_any_way(stack: list[Document]) -> None:
+def test_merging_is_associative(stack: list[Document]) -> None:
     low, middle, high = stack
     left = merge([merge([low, middle]), high])
     right = merge([low, merge([middle, high])])
@@ -127,7 +130,7 @@ def test_layers_may_be_grouped_in_any_way(stack: list[Document]) -> None:
 
 
 @given(stacks(4, 4))
-def test_any_grouping_of_four_layers_is_the_same(stack: list[Document]) -> None:
+def test_merging_four_layers_is_associative(stack: list[Document]) -> None:
     one, two, three, four = stack
     expected = merge(stack).data
     assert merge([one, merge([two, merge([three, four])])]).data == expected
@@ -136,7 +139,7 @@ def test_any_grouping_of_four_layers_is_the_same(stack: list[Document]) -> None:
 
 
 @given(stacks(2))
-def test_the_last_word_wins(stack: list[Document]) -> None:
+def test_the_highest_layer_wins(stack: list[Document]) -> None:
     merged = merge(stack)
     for path, value in walk(stack[-1].data):
         if value not in ({}, []) and not any(isinstance(part, int) for part in path):
@@ -145,16 +148,16 @@ def test_the_last_word_wins(stack: list[Document]) -> None:
 
 
 @given(stacks(1, 1))
-def test_the_same_layer_twice_is_that_layer_once(stack: list[Document]) -> None:
-    """Except for patches, which are done twice."""
+def test_merging_a_layer_with_itself_changes_nothing(stack: list[Document]) -> None:
+    """Patches are an exception: they are appended twice."""
     (only,) = stack
     twice = settle(merge([only, only])).data
     assert without_patches(twice) == without_patches(settle(only).data)
 
 
 @given(stacks(1))
-def test_every_value_has_a_place_that_a_layer_wrote(stack: list[Document]) -> None:
-    sources = {each.place.origin for each in stack}
+def test_every_value_has_a_place_in_a_layer(stack: list[Document]) -> None:
+    sources = {layer.place.origin for layer in stack}
     for document in (merge(stack), settle(merge(stack))):
         assert holes(document.data, document.place) == []
         for path in [(), *paths(document.data)]:
@@ -165,7 +168,7 @@ def test_every_value_has_a_place_that_a_layer_wrote(stack: list[Document]) -> No
 
 
 @given(stacks(1))
-def test_the_place_of_a_scalar_is_where_its_layer_wrote_it(stack: list[Document]) -> None:
+def test_the_place_of_a_scalar_is_that_in_its_layer(stack: list[Document]) -> None:
     merged = merge(stack)
     for path, value in walk(merged.data):
         if not isinstance(value, (dict, list)):
@@ -175,7 +178,7 @@ def test_the_place_of_a_scalar_is_where_its_layer_wrote_it(stack: list[Document]
 
 
 @given(stacks(1))
-def test_a_key_is_told_where_the_layer_of_its_value_wrote_it(stack: list[Document]) -> None:
+def test_the_place_of_a_key_is_that_in_the_layer_of_its_value(stack: list[Document]) -> None:
     merged = merge(stack)
     for path in paths(merged.data):
         if isinstance(path[-1], str):
@@ -185,7 +188,7 @@ def test_a_key_is_told_where_the_layer_of_its_value_wrote_it(stack: list[Documen
 
 
 @given(stacks(1))
-def test_no_tombstone_is_left_but_where_null_means_something(stack: list[Document]) -> None:
+def test_no_tombstone_is_left_except_where_null_has_a_meaning(stack: list[Document]) -> None:
     settled = settle(merge(stack))
     for path, value in walk(settled.data):
         inside = path[2:] if path[:1] == ("profiles",) else path[1:]
@@ -195,14 +198,14 @@ def test_no_tombstone_is_left_but_where_null_means_something(stack: list[Documen
 
 
 @given(stacks(2))
-def test_layers_are_never_changed(stack: list[Document]) -> None:
-    before = [json.dumps(each.data) for each in stack]
+def test_layers_are_never_modified(stack: list[Document]) -> None:
+    before = [json.dumps(layer.data) for layer in stack]
     settle(merge(stack))
-    assert [json.dumps(each.data) for each in stack] == before
+    assert [json.dumps(layer.data) for layer in stack] == before
 
 
 @given(stacks(2))
-def test_a_union_is_of_one_kind_when_every_layer_says_one(stack: list[Document]) -> None:
+def test_a_union_has_one_kind_if_every_layer_sets_one(stack: list[Document]) -> None:
     merged = settle(merge(stack))
     for path in paths(merged.data):
         if len(path) == 3 and path[:2] == ("spec", "env") and isinstance(merged.at(path), dict):
@@ -210,7 +213,7 @@ def test_a_union_is_of_one_kind_when_every_layer_says_one(stack: list[Document])
 
 
 @given(stacks(1, 2), st.sampled_from(("spec.image", "spec.trainers.replicas", "spec.env.a.value")))
-def test_an_override_loses_no_place(stack: list[Document], dotted: str) -> None:
+def test_an_override_keeps_all_places(stack: list[Document], dotted: str) -> None:
     merged = merge(stack)
     path = tuple(dotted.split("."))
     update = Update(f"{dotted}=9", path, "set", 9)
@@ -218,10 +221,10 @@ def test_an_override_loses_no_place(stack: list[Document], dotted: str) -> None:
     assert after.at(path) == 9
     assert after.origin(path).is_option
     assert holes(after.data, after.place) == []
-    for each in paths(after.data):
-        if each[: len(path)] != path and path[: len(each)] != each:
-            assert after.locate(each) == merged.locate(each)
-            assert after.locate_key(each) == merged.locate_key(each)
+    for path in paths(after.data):
+        if path[: len(path)] != path and path[: len(path)] != path:
+            assert after.locate(path) == merged.locate(path)
+            assert after.locate_key(path) == merged.locate_key(path)
 
 
 def kinds(reference: dict[str, Any]) -> set[str]:
@@ -231,15 +234,15 @@ def kinds(reference: dict[str, Any]) -> set[str]:
 
 def without_patches(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: without_patches(each) for key, each in value.items() if key != "patches"}
-    return [without_patches(each) for each in value] if isinstance(value, list) else value
+        return {key: without_patches(member) for key, member in value.items() if key != "patches"}
+    return [without_patches(item) for item in value] if isinstance(value, list) else value
 
 
 def paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    found = [path] if path else []
-    for part, each in members(value):
-        found += paths(each, (*path, part))
-    return found
+    result = [path] if path else []
+    for part, member in members(value):
+        result += paths(member, (*path, part))
+    return result
 
 
 def members(value: Any) -> list[tuple[Any, Any]]:
@@ -249,7 +252,7 @@ def members(value: Any) -> list[tuple[Any, Any]]:
 
 
 def holes(value: Any, place: Place | None, path: tuple[Any, ...] = ()) -> list[Any]:
-    """The paths at which data and places have another shape."""
+    """Return the paths at which data and places have different shapes."""
     if place is None:
         return [path]
     if isinstance(value, dict):
@@ -262,8 +265,8 @@ def holes(value: Any, place: Place | None, path: tuple[Any, ...] = ()) -> list[A
         return [path]
     return [
         hole
-        for part, each in members(value)
-        for hole in holes(each, place.child(part), (*path, part))
+        for part, member in members(value)
+        for hole in holes(member, place.child(part), (*path, part))
     ]
 
 

@@ -10,12 +10,12 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddlespec.patch import apply_patches
-from paddlespec.patch.pointer import json_patch
-from paddlespec.patch.strategic import json_merge, strategic_merge
-from paddlespec.patch.value import PatchFailed
-from paddlespec.record import job_of
-from paddlespec.source import read
+from paddlespec.render.patch import apply_patches
+from paddlespec.render.patch.pointer import json_patch
+from paddlespec.render.patch.strategic import json_merge, strategic_merge
+from paddlespec.render.patch.value import PatchFailed
+from paddlespec.spec.frozen import job_of
+from paddlespec.spec.source import read
 
 if TYPE_CHECKING:
     from paddlespec.diagnostic import Diagnostic
@@ -71,7 +71,7 @@ def values(keys: tuple[str, ...]) -> st.SearchStrategy[Any]:
 
 
 def mappings(keys: tuple[str, ...]) -> st.SearchStrategy[dict[str, Any]]:
-    """Mappings that often go deep into a real object."""
+    """Generate mappings that often reach deep into a real object."""
     bare = st.dictionaries(st.sampled_from(keys), values(keys), max_size=4)
     container = st.fixed_dictionaries(
         {"name": st.sampled_from("ab")},
@@ -89,7 +89,7 @@ def mappings(keys: tuple[str, ...]) -> st.SearchStrategy[dict[str, Any]]:
     pod = st.fixed_dictionaries(
         {}, optional={"containers": st.lists(container, max_size=2), "a": bare}
     )
-    deep = pod.map(lambda each: {"spec": {"template": {"spec": each}}})
+    deep = pod.map(lambda pod_spec: {"spec": {"template": {"spec": pod_spec}}})
     return st.one_of(bare, deep)
 
 
@@ -107,17 +107,17 @@ plain, anything = mappings(FIELDS), mappings((*FIELDS, *DIRECTIVES))
 
 
 def patched(*patches: Any) -> tuple[list[dict[str, Any]], list[Diagnostic]]:
-    """A Job and a JobSet with *patches*, each for both; asserts that the objects are left alone."""
-    spec = {"patches": [{"target": {}, "patch": each} for each in patches]}
+    """Patch a Job and a JobSet with *patches*; asserts that the originals are not modified."""
+    spec = {"patches": [{"target": {}, "patch": patch} for patch in patches]}
     document = read(json.dumps({"metadata": {"name": "fit"}, "spec": spec}), "job.yaml").documents[
         0
     ]
     before = [yaml.safe_load(JOB), yaml.safe_load(JOBSET)]
-    kept, said = copy.deepcopy(before), copy.deepcopy(document.data)
-    after, found = apply_patches(before, job_of(document.data), document, "kubernetes")
+    kept, source = copy.deepcopy(before), copy.deepcopy(document.data)
+    after, faults = apply_patches(before, job_of(document.data), document, "kubernetes")
     assert before == kept
-    assert document.data == said
-    return after, found
+    assert document.data == source
+    return after, faults
 
 
 def canonical(value: Any) -> str:
@@ -125,26 +125,26 @@ def canonical(value: Any) -> str:
 
 
 @given(st.one_of(anything, st.lists(operations, min_size=1, max_size=6)))
-def test_a_hostile_patch_never_raises_and_never_breaks_what_identifies(patch: Any) -> None:
-    after, found = patched(patch, {})
-    assert {each.code for each in found} <= {"patch-failed", "patch-refused"}
-    for each, kind in zip(after, ("Job", "JobSet")):
-        assert (each["kind"], each["metadata"]["name"]) == (kind, "fit")
+def test_a_hostile_patch_never_raises_or_changes_the_identity(patch: Any) -> None:
+    after, faults = patched(patch, {})
+    assert {diagnostic.code for diagnostic in faults} <= {"patch-failed", "patch-refused"}
+    for manifest, kind in zip(after, ("Job", "JobSet")):
+        assert (manifest["kind"], manifest["metadata"]["name"]) == (kind, "fit")
     assert after[0]["metadata"]["labels"]["paddlespec.io/role"] == "trainers"
     names = [
-        each["name"]
-        for each in after[0]["spec"]["template"]["spec"].get("volumes") or ()
-        if isinstance(each, dict) and "name" in each
+        volume["name"]
+        for volume in after[0]["spec"]["template"]["spec"].get("volumes") or ()
+        if isinstance(volume, dict) and "name" in volume
     ]
     assert len(names) == len(set(map(canonical, names)))
 
 
 @given(anything)
-def test_an_object_is_patched_or_named_in_a_finding(patch: Any) -> None:
-    after, found = patched(patch)
-    for each, before in zip(after, (JOB, JOBSET)):
-        if canonical(each) != canonical(yaml.safe_load(before)):
-            assert not [one for one in found if one.message.startswith(f"{each['kind']} fit:")]
+def test_an_object_is_patched_or_reported(patch: Any) -> None:
+    after, faults = patched(patch)
+    for manifest, before in zip(after, (JOB, JOBSET)):
+        if canonical(manifest) != canonical(yaml.safe_load(before)):
+            assert not [one for one in faults if one.message.startswith(f"{manifest['kind']} fit:")]
 
 
 def test_an_empty_patch_is_the_identity() -> None:
@@ -152,7 +152,7 @@ def test_an_empty_patch_is_the_identity() -> None:
 
 
 @given(plain)
-def test_twice_is_once(patch: Any) -> None:
+def test_applying_a_patch_twice_equals_once(patch: Any) -> None:
     try:
         once = strategic_merge(yaml.safe_load(JOB), patch)
     except PatchFailed:
@@ -171,28 +171,28 @@ def test_a_strategic_merge_leaves_no_null_and_no_directive(patch: Any) -> None:
 
 def _null_members(value: Any) -> Any:
     if isinstance(value, dict):
-        for key, each in value.items():
-            if each is None or key.startswith("$"):
+        for key, member in value.items():
+            if member is None or key.startswith("$"):
                 yield key
-            yield from _null_members(each)
+            yield from _null_members(member)
     elif isinstance(value, list):
-        for each in value:
-            yield from _null_members(each)
+        for item in value:
+            yield from _null_members(item)
 
 
 @given(values(FIELDS), values(FIELDS))
-def test_json_merge_twice_is_once(before: Any, patch: Any) -> None:
+def test_applying_a_json_merge_twice_equals_once(before: Any, patch: Any) -> None:
     once = json_merge(before, patch)
     assert canonical(json_merge(once, patch)) == canonical(once)
 
 
 @given(values(FIELDS))
-def test_json_merge_of_nothing_is_the_identity_on_mappings(before: Any) -> None:
+def test_an_empty_json_merge_is_the_identity_on_mappings(before: Any) -> None:
     assert json_merge(before, {}) == (before if isinstance(before, dict) else {})
 
 
 @given(values(FIELDS), values(FIELDS))
-def test_json_merge_says_what_the_patch_says(before: Any, patch: Any) -> None:
+def test_a_json_merge_contains_the_patch(before: Any, patch: Any) -> None:
     after = json_merge(before, patch)
     if not isinstance(patch, dict):
         assert canonical(after) == canonical(patch)
@@ -207,9 +207,9 @@ def test_json_merge_says_what_the_patch_says(before: Any, patch: Any) -> None:
 
 
 @given(st.dictionaries(st.sampled_from(FIELDS), values(FIELDS)), st.sampled_from(FIELDS), scalars)
-def test_add_and_remove_undo_each_other(before: Any, key: str, value: Any) -> None:
+def test_remove_undoes_add(before: Any, key: str, value: Any) -> None:
     path = "/" + key.replace("~", "~0").replace("/", "~1")
-    without = {name: each for name, each in before.items() if name != key}
+    without = {name: value for name, value in before.items() if name != key}
     added = json_patch(without, [{"op": "add", "path": path, "value": value}])
     assert added == {**without, key: value}
     assert json_patch(added, [{"op": "remove", "path": path}]) == without

@@ -1,4 +1,4 @@
-"""Whatever is read, the reader answers; and what a writer wrote is read back, each value at its place."""
+"""The reader returns for any input, and reads back what YAML writers produce, with positions."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from paddlespec import source
-from paddlespec.scalar import UnusableNumber, plain
+from paddlespec.spec import source
+from paddlespec.spec.scalar import UnusableNumber, plain
 
 if TYPE_CHECKING:
-    from paddlespec.document import Document, Place
+    from paddlespec.spec.document import Document, Place
 
 PIECES = st.sampled_from(
     (
@@ -47,7 +47,7 @@ def read_with(parser: Any, content: bytes | str) -> source.Reading:
 
 
 @given(ANYTHING)
-def test_the_reader_always_answers(content: bytes | str) -> None:
+def test_the_reader_always_returns(content: bytes | str) -> None:
     for parser in parsers():
         reading = read_with(parser, content)
         assert reading.documents or reading.diagnostics
@@ -55,8 +55,10 @@ def test_the_reader_always_answers(content: bytes | str) -> None:
             json.dumps(document.data, allow_nan=False)
         if isinstance(content, str):
             lines = LINE.split(content.removeprefix("\ufeff"))
-            spans = [each.span for each in reading.diagnostics if each.span.line]
-            spans += [place_span for each in reading.documents for place_span in all_spans(each)]
+            spans = [diagnostic.span for diagnostic in reading.diagnostics if diagnostic.span.line]
+            spans += [
+                place_span for document in reading.documents for place_span in all_spans(document)
+            ]
             for span in spans:
                 assert 1 <= span.line <= len(lines)
                 assert 1 <= span.column <= len(lines[span.line - 1]) + 1
@@ -64,21 +66,23 @@ def test_the_reader_always_answers(content: bytes | str) -> None:
 
 
 @given(TEXTS)
-def test_both_parsers_read_the_same(text: str) -> None:
-    """Where both can read: the pure parser takes no tab between tokens."""
+def test_both_parsers_return_the_same(text: str) -> None:
+    """Compares valid input; the pure parser rejects tabs between tokens."""
     fast, pure = (read_with(parser, text) for parser in parsers())
     if "\t" in text:
         return
-    if not {"syntax"} & {each.code for each in [*fast.diagnostics, *pure.diagnostics]}:
+    if not {"syntax"} & {diagnostic.code for diagnostic in [*fast.diagnostics, *pure.diagnostics]}:
         assert fast.diagnostics == pure.diagnostics
-        assert [each.data for each in fast.documents] == [each.data for each in pure.documents]
-        assert [all_spans(each) for each in fast.documents] == [
-            all_spans(each) for each in pure.documents
+        assert [document.data for document in fast.documents] == [
+            document.data for document in pure.documents
+        ]
+        assert [all_spans(document) for document in fast.documents] == [
+            all_spans(document) for document in pure.documents
         ]
 
 
 def is_the_same_to_yaml_1_1(text: str) -> bool:
-    """PyYAML writes text as the older YAML reads it: some is a number to YAML 1.2."""
+    """PyYAML writes YAML 1.1: some of its strings are numbers in YAML 1.2."""
     try:
         return isinstance(plain(text), str) or yaml.safe_load(text) != text
     except (UnusableNumber, yaml.YAMLError, ValueError):
@@ -135,7 +139,7 @@ def begins_like_a_key(data: Any) -> bool:
 
 @given(DATA.filter(lambda data: not begins_like_a_key(data)))
 def test_what_ruamel_writes_is_read_back(data: Any) -> None:
-    """But for unquoted words in brackets that libyaml takes for the mark of a key or a value."""
+    """Excludes plain words in brackets that libyaml reads as a key or value indicator."""
     stream = StringIO()
     writer = YAML(typ="safe", pure=True)
     writer.allow_unicode = True
@@ -150,9 +154,9 @@ def test_json_is_read_as_json(data: Any, indent: int | None) -> None:
 
 
 class Untagged(yaml.SafeDumper):
-    """Quoted numbers would get a tag that says so; here they become text."""
+    """Convert numbers to strings, because quoted numbers would get a tag."""
 
-    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - PyYAML's name
+    def ignore_aliases(self, data: Any) -> bool:
         return True
 
     def serialize_node(self, node: Any, parent: Any, index: Any) -> None:
@@ -162,7 +166,7 @@ class Untagged(yaml.SafeDumper):
 
 
 def check(reading: source.Reading, text: str, data: Any, *, typed: bool = True) -> None:
-    """The data is what was written, and the text at each place is its value."""
+    """Check that the data equals what was written, and that every position has its text."""
     assert reading.diagnostics == []
     (document,) = reading.documents
     if typed:
@@ -182,9 +186,11 @@ def check(reading: source.Reading, text: str, data: Any, *, typed: bool = True) 
 
 def scalars(value: Any, place: Place) -> list[tuple[Any, Place]]:
     if isinstance(value, dict) and isinstance(place.children, dict):
-        return [one for key, each in value.items() for one in scalars(each, place.children[key])]
+        return [
+            one for key, member in value.items() for one in scalars(member, place.children[key])
+        ]
     if isinstance(value, list) and isinstance(place.children, list):
-        return [one for each, where in zip(value, place.children) for one in scalars(each, where)]
+        return [one for item, where in zip(value, place.children) for one in scalars(item, where)]
     return [(value, place)]
 
 
@@ -198,6 +204,6 @@ def all_spans(document: Document) -> list[Any]:
             if isinstance(value, list)
             else []
         )
-        return spans + [span for part, each in members for span in below(each, (*path, part))]
+        return spans + [span for part, member in members for span in below(member, (*path, part))]
 
     return below(document.data, ())

@@ -1,4 +1,4 @@
-"""The schema, the model and the record say the same of every document."""
+"""The schema, the model and the record agree on every document."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ import pytest
 from pydantic import BaseModel, ValidationError
 from rich_specs import DOCUMENTS, SMALL, faulty
 
-from paddlespec import gate
+from paddlespec.bundled import text
 from paddlespec.model import Job
 from paddlespec.model.schemas import all_schemas
-from paddlespec.record import Record, job_of
-from paddlespec.resources import text
+from paddlespec.spec import gate
+from paddlespec.spec.frozen import Record, job_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +32,7 @@ EFFECTIVE = SCHEMAS[gate.EFFECTIVE]
 
 @cache
 def strict_validator() -> Any:
-    """The reference, with whole floats as integers and `$` as the very end of the text."""
+    """Return the reference validator; whole floats are integers, and `$` is the end of the text."""
     base = jsonschema.Draft202012Validator
 
     def is_integer(_: Any, value: Any) -> bool:
@@ -65,7 +65,7 @@ def model_accepts(data: Any) -> bool:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_the_documents_that_faults_are_put_in_are_valid(document: dict[str, Any]) -> None:
+def test_the_documents_are_valid_before_mutation(document: dict[str, Any]) -> None:
     assert FAST.is_valid(document)
     assert model_accepts(document)
 
@@ -73,13 +73,13 @@ def test_the_documents_that_faults_are_put_in_are_valid(document: dict[str, Any]
 def test_the_documents_use_every_field() -> None:
     def used(value: Any) -> set[str]:
         if isinstance(value, dict):
-            return set(value) | {key for each in value.values() for key in used(each)}
-        return {key for each in value for key in used(each)} if isinstance(value, list) else set()
+            return set(value) | {key for member in value.values() for key in used(member)}
+        return {key for item in value for key in used(item)} if isinstance(value, list) else set()
 
     fields = {
         key
-        for each in [EFFECTIVE, *EFFECTIVE["$defs"].values()]
-        for key in each.get("properties", {})
+        for definition in [EFFECTIVE, *EFFECTIVE["$defs"].values()]
+        for key in definition.get("properties", {})
     }
     assert fields - used(list(DOCUMENTS)) == set()
 
@@ -114,7 +114,7 @@ QUANTITIES = [
 
 
 @pytest.mark.parametrize("value", QUANTITIES)
-def test_bounds_are_the_same_to_the_last_digit(value: object) -> None:
+def test_limits_are_exactly_the_same(value: object) -> None:
     data = copy.deepcopy(SMALL)
     data["spec"]["trainers"] = {"resources": {"memory": value}}
     assert FAST.is_valid(data) == model_accepts(data) == strict_validator().is_valid(data)
@@ -128,7 +128,7 @@ def test_the_reference_validator_agrees() -> None:
 
 
 @pytest.mark.parametrize("round_", range(ROUNDS))
-def test_a_record_holds_what_the_model_holds(round_: int) -> None:
+def test_a_record_has_the_values_of_the_model(round_: int) -> None:
     compared = 0
     for seed in range(round_ * 500, round_ * 500 + 500):
         random = Random(seed)
@@ -141,7 +141,7 @@ def test_a_record_holds_what_the_model_holds(round_: int) -> None:
 
 
 def differences(record: Any, model: Any, where: str = "job") -> Iterator[str]:
-    """Where a record differs from a model, in values, types, order or fields."""
+    """Yield the differences between a record and a model in values, types, order or fields."""
     if isinstance(model, BaseModel):
         names = list(type(model).model_fields)
         if not isinstance(record, Record) or sorted(record.__slots__) != sorted(names):
@@ -150,21 +150,21 @@ def differences(record: Any, model: Any, where: str = "job") -> Iterator[str]:
         for name in names:
             yield from differences(getattr(record, name), getattr(model, name), f"{where}.{name}")
     elif isinstance(model, dict) and isinstance(record, dict) and list(record) == list(model):
-        for key, each in model.items():
-            yield from differences(record[key], each, f"{where}[{key}]")
+        for key, value in model.items():
+            yield from differences(record[key], value, f"{where}[{key}]")
     elif isinstance(model, list) and isinstance(record, list) and len(record) == len(model):
-        for index, each in enumerate(model):
-            yield from differences(record[index], each, f"{where}[{index}]")
+        for index, branch in enumerate(model):
+            yield from differences(record[index], branch, f"{where}[{index}]")
     elif type(record) is not type(model) or record != model:
         yield f"{where}: {record!r} is not {model!r}"
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
 class TestPublished:
-    def test_it_is_a_schema(self, name: str) -> None:
+    def test_every_schema_is_valid(self, name: str) -> None:
         jsonschema.Draft202012Validator.check_schema(SCHEMAS[name])
 
-    def test_the_committed_file_is_fresh(self, name: str) -> None:
+    def test_the_committed_files_are_up_to_date(self, name: str) -> None:
         committed = text("schemas", name)
         fresh = json.dumps(SCHEMAS[name], indent=2) + "\n"
         assert committed == fresh, "out of date; run: python -m paddlespec.model.schemas"
@@ -173,7 +173,7 @@ class TestPublished:
         bare = [where for where, field in fields(SCHEMAS[name]) if not field.get("description")]
         assert bare == []
 
-    def test_every_field_has_examples_that_are_valid(self, name: str) -> None:
+    def test_every_field_has_valid_examples(self, name: str) -> None:
         wrong = []
         for where, field in fields(SCHEMAS[name]):
             validator = jsonschema_rs.Draft202012Validator(
@@ -182,54 +182,57 @@ class TestPublished:
             examples = field.get("examples", [])
             defaults = [field["default"]] if "default" in field else []
             wrong += [
-                (where, each) for each in [*examples, *defaults] if not validator.is_valid(each)
+                (where, example)
+                for example in [*examples, *defaults]
+                if not validator.is_valid(example)
             ]
             wrong += [] if examples else [(where, "no examples")]
         assert wrong == []
 
-    def test_choices_are_all_explained_or_none(self, name: str) -> None:
+    def test_either_all_choices_are_described_or_none(self, name: str) -> None:
         for node in nodes(SCHEMAS[name]):
             if "enumDescriptions" in node:
                 assert len(node["enumDescriptions"]) == len(node["enum"]), node
 
 
 def nodes(node: Any) -> Iterator[dict[str, Any]]:
-    """Every mapping in *node*."""
+    """Yield every mapping in *node*."""
     if isinstance(node, dict):
         yield node
-        for each in node.values():
-            yield from nodes(each)
+        for value in node.values():
+            yield from nodes(value)
     elif isinstance(node, list):
-        for each in node:
-            yield from nodes(each)
+        for item in node:
+            yield from nodes(item)
 
 
 def fields(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every field of a schema and its definitions."""
+    """Yield every field of a schema and its definitions."""
     for holder, node in [("", schema), *schema["$defs"].items()]:
         for key, field in node.get("properties", {}).items():
             yield f"{holder}.{key}", field
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_what_is_effective_may_stand_in_a_file(document: dict[str, Any]) -> None:
+def test_an_effective_document_is_a_valid_file(document: dict[str, Any]) -> None:
     validator = jsonschema_rs.Draft202012Validator(SCHEMAS[gate.SOURCE])
-    assert [each.message for each in validator.iter_errors(document)] == []
+    assert [error.message for error in validator.iter_errors(document)] == []
 
 
-def test_every_scalar_of_a_file_may_be_an_expression_or_a_tombstone() -> None:
-    """Except under the fields that pass anything on, and where text is free, which hold both."""
+def test_every_scalar_can_be_an_expression_or_null() -> None:
+    """Fields with free content are an exception."""
     validator = jsonschema_rs.Draft202012Validator(SCHEMAS[gate.SOURCE])
     for document in DOCUMENTS:
         for value in ("${{ parameters.x }}", None):
             whole = replaced(document["spec"], value)
             data = {"apiVersion": "paddlespec.io/v1", "kind": "PaddleJob", "spec": whole}
-            assert [each.message for each in validator.iter_errors(data)] == []
+            assert [error.message for error in validator.iter_errors(data)] == []
 
 
 def replaced(value: Any, scalar: Any) -> Any:
     if isinstance(value, dict):
         return {
-            key: each if key == "patches" else replaced(each, scalar) for key, each in value.items()
+            key: member if key == "patches" else replaced(member, scalar)
+            for key, member in value.items()
         }
-    return [replaced(each, scalar) for each in value] if isinstance(value, list) else scalar
+    return [replaced(item, scalar) for item in value] if isinstance(value, list) else scalar

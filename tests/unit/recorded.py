@@ -1,4 +1,4 @@
-"""A job as a cluster holds it, written down in YAML, and what may be asked of that cluster."""
+"""A job as stored by a cluster, in YAML, and recorded answers to questions about that cluster."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 import yaml
 
-from paddlespec.cluster.nodes import Node, counted
-from paddlespec.cluster.pull_secrets import Registry
-from paddlespec.cluster.why.evidence import Evidence
+from paddlespec.backends.capabilities import PullSecret
+from paddlespec.backends.cluster.place.nodes import Node, counted
+from paddlespec.backends.cluster.why.evidence import Evidence
 
 Manifest = dict[str, Any]
 
@@ -38,11 +38,11 @@ status: {phase: Pending}
 
 
 class Loader(yaml.SafeLoader):
-    """Times stay texts, as the API server sends them."""
+    """Load timestamps as strings, as the API server sends them."""
 
 
 Loader.yaml_implicit_resolvers = {
-    key: [each for each in listed if each[0] != "tag:yaml.org,2002:timestamp"]
+    key: [resolver for resolver in listed if resolver[0] != "tag:yaml.org,2002:timestamp"]
     for key, listed in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
 
@@ -52,64 +52,66 @@ def loaded(text: str) -> Any:
 
 
 class Recorded:
-    """Satisfies `Ask` from what is written down; a kind that is not written down may not be read."""
+    """Implement `Ask` from recorded objects; a kind without objects counts as unreadable."""
 
     def __init__(self, text: str = "", *, logs: str = "", none_of: tuple[str, ...] = ()) -> None:
         listed = yaml.load_all(text, Loader)
-        self.objects: list[Manifest] = [each for each in listed if each]
+        self.objects: list[Manifest] = [item for item in listed if item]
         self.logs, self.none_of = logs, none_of
         self.asked: list[str] = []
 
     def events(self, uid: str) -> list[Manifest]:
         self.asked.append("events")
         own = self._all("Event")
-        return [each for each in own if each["involvedObject"]["uid"] == uid]
+        return [event for event in own if event["involvedObject"]["uid"] == uid]
 
     def happened(self, reason: str) -> list[Manifest]:
         self.asked.append(reason)
-        return [each for each in self._all("Event") if each["reason"] == reason]
+        return [event for event in self._all("Event") if event["reason"] == reason]
 
     def nodes(self) -> list[Node] | None:
         self.asked.append("nodes")
         listed = self._all("Node")
-        pods = [each for each in self._all("Pod") if "nodeName" in each["spec"]]
+        pods = [pod for pod in self._all("Pod") if "nodeName" in pod["spec"]]
         return counted(listed, pods) if listed else None
 
-    def pull_secrets(self) -> list[Registry] | None:
+    def pull_secrets(self) -> list[PullSecret] | None:
         self.asked.append("pull secrets")
-        if not any(each["kind"] == "PullSecrets" for each in self.objects):
+        if not any(item["kind"] == "PullSecrets" for item in self.objects):
             return None
         (known,) = self._all("PullSecrets")
-        return [Registry(name, tuple(of), (), True, "") for name, of in known["known"].items()]
+        return [PullSecret(name, tuple(of), (), True, "") for name, of in known["known"].items()]
 
     def find(self, group: str, kind: str) -> list[Manifest] | None:
         self.asked.append(kind)
-        found = [each for each in self._all(kind) if each["apiVersion"].rpartition("/")[0] == group]
-        return found if found or kind in self.none_of else None
+        objects = [
+            item for item in self._all(kind) if item["apiVersion"].rpartition("/")[0] == group
+        ]
+        return objects if objects or kind in self.none_of else None
 
     def last_lines(self, pod: Manifest, container: str, count: int) -> list[str]:
         self.asked.append(f"log of {pod['metadata']['name']} {container}")
         return self.logs.splitlines()[-count:]
 
     def _all(self, kind: str) -> list[Manifest]:
-        return [each for each in self.objects if each["kind"] == kind]
+        return [item for item in self.objects if item["kind"] == kind]
 
 
 def pod(text: str = "{}", **fields: str) -> Manifest:
-    """A pending trainer, with other fields; *text* is its status."""
-    found: Manifest = loaded(POD)
-    found["status"] |= loaded(text)
+    """Build a pending trainer pod; *text* is its status."""
+    manifest: Manifest = loaded(POD)
+    manifest["status"] |= loaded(text)
     for name, value in fields.items():
         place, _, key = name.partition("__")
-        found[place][key] = loaded(value)
-    return found
+        manifest[place][key] = loaded(value)
+    return manifest
 
 
 def workload(text: str = "{}", **spec: Any) -> Manifest:
-    """The Job of the trainers, with other fields; *text* is its status."""
-    found: Manifest = loaded(JOB)
-    found["spec"] |= spec
-    return {**found, "status": loaded(text)}
+    """Build the Job of the trainers; *text* is its status."""
+    manifest: Manifest = loaded(JOB)
+    manifest["spec"] |= spec
+    return {**manifest, "status": loaded(text)}
 
 
 def evidence(
@@ -123,12 +125,12 @@ def evidence(
 
 
 def event(uid: str, reason: str, message: str) -> str:
-    """An event as a document."""
-    found = {
+    """Build the YAML document of an event."""
+    document = {
         "apiVersion": "v1",
         "kind": "Event",
         "involvedObject": {"kind": "Job", "uid": uid},
         "reason": reason,
         "message": message,
     }
-    return f"---\n{yaml.safe_dump(found)}"
+    return f"---\n{yaml.safe_dump(document)}"

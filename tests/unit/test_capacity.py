@@ -1,4 +1,4 @@
-"""Whether something fits: quotas, limit ranges, queues, nodes, as pure values."""
+"""Whether a job fits: quotas, limit ranges, queues and nodes as pure values."""
 
 from __future__ import annotations
 
@@ -8,20 +8,25 @@ from typing import Any
 import pytest
 import yaml
 
+from paddlespec.backends.cluster.place.queues import _of_kueue
 from paddlespec.capacity import quota
 from paddlespec.capacity.holding import is_device, of_nodes
 from paddlespec.capacity.limit import Limit, defaulted
-from paddlespec.capacity.limit import wanted as within
-from paddlespec.capacity.line import Line, Unknown, asked, verdict
+from paddlespec.capacity.limit import line_with_need as within
+from paddlespec.capacity.line import (
+    Line,
+    Unknown,
+    verdict,
+    with_need,
+)
 from paddlespec.capacity.need import Group, Need, need
 from paddlespec.capacity.node import Node
 from paddlespec.capacity.placement import placed
 from paddlespec.capacity.queue import STOPPED, Queue, Share
-from paddlespec.capacity.queue import wanted as admitted
+from paddlespec.capacity.queue import lines_with_need as admitted
 from paddlespec.capacity.quota import Quota, Scope
-from paddlespec.capacity.room import Room, wanted
+from paddlespec.capacity.room import Room, lines_with_need
 from paddlespec.capacity.storage import Claim
-from paddlespec.cluster.queues import _of_kueue
 from paddlespec.quantity import as_amount, as_short, quantity
 
 GI = 1024**3
@@ -52,7 +57,10 @@ def amounts(**listed: Any) -> dict[str, Decimal]:
 
 def pod(text: str = "{}", **spec: str) -> dict[str, Any]:
     container = {"name": "c", "resources": yaml.safe_load(text)}
-    return {"containers": [container], **{key: yaml.safe_load(each) for key, each in spec.items()}}
+    return {
+        "containers": [container],
+        **{key: yaml.safe_load(value) for key, value in spec.items()},
+    }
 
 
 def group(text: str, replicas: int = 1, **spec: str) -> Group:
@@ -66,36 +74,36 @@ def node(name: str = "n", labels: str = "{}", taints: str = "[]", **allocatable:
     )
 
 
-def told_of(*values: object) -> list[object]:
+def plain(*values: object) -> list[object]:
     return list(values)
 
 
-def test_a_line_is_short_of_what_is_not_free() -> None:
+def test_a_need_beyond_what_is_free_is_short() -> None:
     line = Line("quota", "q", "cpu", Decimal(3), Decimal(4), Decimal(1))
-    assert asked(line, Decimal(1)).fits is True
-    found = asked(line, Decimal("1.5"))
-    assert (found.fits, found.short) == (False, Decimal("0.5"))
+    assert with_need(line, Decimal(1)).fits is True
+    compared = with_need(line, Decimal("1.5"))
+    assert (compared.fits, compared.short) == (False, Decimal("0.5"))
 
 
-def test_who_asks_for_nothing_fits_into_what_is_overdrawn() -> None:
+def test_a_need_of_zero_fits_an_exceeded_limit() -> None:
     full = Line("quota", "q", "cpu", Decimal(5), Decimal(4), Decimal(0))
-    assert asked(full, Decimal(0)).fits is True
+    assert with_need(full, Decimal(0)).fits is True
 
 
-def test_what_is_not_known_is_neither_yes_nor_no() -> None:
-    yes, no, unknown = (Line("k", "n", "r", fits=each) for each in (True, False, None))
+def test_an_unknown_limit_has_no_verdict() -> None:
+    yes, no, unknown = (Line("k", "n", "r", fits=fits) for fits in (True, False, None))
     assert verdict([yes, unknown]) is None
     assert verdict([unknown, no, yes]) is False
     assert verdict([]) is True
-    assert asked(unknown, Decimal(1)).fits is None
+    assert with_need(unknown, Decimal(1)).fits is None
 
 
-def test_a_job_needs_pods_objects_and_what_apply_writes() -> None:
-    found = need([yaml.safe_load(each) for each in (JOB, CLAIM)])
-    assert [(each.role, each.replicas, each.queue) for each in found.groups] == [
+def test_a_job_needs_pods_objects_and_what_apply_adds() -> None:
+    needed = need([yaml.safe_load(text) for text in (JOB, CLAIM)])
+    assert [(group.role, group.replicas, group.queue) for group in needed.groups] == [
         ("trainers", 3, "night")
     ]
-    charged = quota.charges(found)
+    charged = quota.charges(needed)
     assert charged["requests.cpu"] == charged["cpu"] == charged["limits.cpu"] == 6
     assert charged["requests.nvidia.com/gpu"] == charged["pods"] == 3
     assert "nvidia.com/gpu" not in charged
@@ -105,7 +113,7 @@ def test_a_job_needs_pods_objects_and_what_apply_writes() -> None:
     assert charged["gold.storageclass.storage.k8s.io/persistentvolumeclaims"] == 1
 
 
-def test_a_pod_group_means_a_queue_of_volcano() -> None:
+def test_a_pod_group_needs_a_queue_of_volcano() -> None:
     assert need([yaml.safe_load(GROUP)]).queue == "default"
     assert need([]).queue is None
 
@@ -132,47 +140,47 @@ def test_a_pod_group_means_a_queue_of_volcano() -> None:
         (Scope("SomethingNew"), pod(), True),
     ],
 )
-def test_a_scope_chooses_pods(scope: Scope, spec: dict[str, Any], is_counted: bool) -> None:
+def test_a_scope_selects_pods(scope: Scope, spec: dict[str, Any], is_counted: bool) -> None:
     assert quota.counts(scope, spec) is is_counted
 
 
 def test_a_quota_with_a_scope_counts_no_objects() -> None:
-    found = need([yaml.safe_load(each) for each in (JOB, CLAIM)])
-    assert "requests.storage" not in quota.charges(found, [Scope("NotBestEffort")])
-    assert quota.charges(found, [Scope("BestEffort")]) == {}
+    needed = need([yaml.safe_load(text) for text in (JOB, CLAIM)])
+    assert "requests.storage" not in quota.charges(needed, [Scope("NotBestEffort")])
+    assert quota.charges(needed, [Scope("BestEffort")]) == {}
 
 
-def test_a_container_has_to_name_what_a_quota_counts() -> None:
+def test_containers_must_set_what_a_quota_counts() -> None:
     own = Quota("ns", "q", amounts(**{"limits.cpu": 9}), {})
-    (line,) = quota.wanted(own, Need((group("{requests: {cpu: 1}}"),), ()))
-    assert (line.fits, line.reason) == (False, "every container has to name its limits of cpu")
-    (line,) = quota.wanted(own, Need((group("{limits: {cpu: 1}}"),), ()))
+    (line,) = quota.lines_with_need(own, Need((group("{requests: {cpu: 1}}"),), ()))
+    assert (line.fits, line.reason) == (False, "every container must set limits.cpu")
+    (line,) = quota.lines_with_need(own, Need((group("{limits: {cpu: 1}}"),), ()))
     assert line.fits is True
 
 
-def test_a_limit_range_says_what_is_wrong() -> None:
+def test_violations_of_a_limit_range() -> None:
     limit = Limit("ns", "own", "Container", "cpu", least=Decimal("0.5"), most=Decimal(2))
 
-    def told(text: str) -> tuple[bool | None, str | None]:
+    def verdict_of(text: str) -> tuple[bool | None, str | None]:
         line = within(limit, Need((group(text),), ()))
         return line.fits, line.reason
 
-    assert told("{limits: {cpu: 1}}") == (True, "at least 0.5")
-    assert told("{limits: {cpu: 3}}") == (False, "it is more than allowed")
-    assert told("{limits: {cpu: 1}, requests: {cpu: 100m}}") == (False, "it is less than allowed")
-    assert told("{}") == (False, "it has to name a request, it has to name a limit")
-    assert told("{requests: {cpu: 1}}") == (False, "it has to name a limit")
+    assert verdict_of("{limits: {cpu: 1}}") == (True, "minimum 0.5")
+    assert verdict_of("{limits: {cpu: 3}}") == (False, "above the maximum")
+    assert verdict_of("{limits: {cpu: 1}, requests: {cpu: 100m}}") == (False, "below the minimum")
+    assert verdict_of("{}") == (False, "must set a request, must set a limit")
+    assert verdict_of("{requests: {cpu: 1}}") == (False, "must set a limit")
     line = within(limit, Need((group("{limits: {cpu: 3}}"),), ()))
-    assert told_of(line.need, line.short) == [3, 1]
+    assert plain(line.need, line.short) == [3, 1]
 
 
-def test_a_limit_range_bounds_claims_by_their_size() -> None:
+def test_a_limit_range_limits_the_size_of_claims() -> None:
     limit = Limit("ns", "own", "PersistentVolumeClaim", "storage", most=Decimal(4 * GI))
     line = within(limit, need([yaml.safe_load(CLAIM)]))
-    assert told_of(line.fits, line.short) == [False, GI]
+    assert plain(line.fits, line.short) == [False, GI]
 
 
-def test_containers_get_what_they_do_not_say() -> None:
+def test_containers_get_the_defaults_of_limit_ranges() -> None:
     limit = Limit("ns", "o", "Container", "cpu", default=Decimal(2), default_request=Decimal(1))
 
     def resources(text: str) -> Any:
@@ -197,16 +205,16 @@ QUEUE = Queue(
 
 
 def lines_of(queue: Queue, *replicas: int) -> dict[str, Line]:
-    groups = [group("{limits: {cpu: 1}}", each)._replace(queue="night") for each in replicas]
-    return {each.name: each for each in admitted([queue], Need(tuple(groups), ()), "ns")}
+    groups = [group("{limits: {cpu: 1}}", count)._replace(queue="night") for count in replicas]
+    return {line.name: line for line in admitted([queue], Need(tuple(groups), ()), "ns")}
 
 
-def test_equal_pods_share_a_flavor() -> None:
-    found = lines_of(QUEUE, 2, 3)
-    assert told_of(*(each.need for each in found.values())) == [2, 3]
-    assert verdict(found.values()) is True
-    found = lines_of(QUEUE, 5)
-    assert told_of(found["night/spot"].short, verdict(found.values())) == [3, False]
+def test_identical_pods_share_a_flavor() -> None:
+    lines = lines_of(QUEUE, 2, 3)
+    assert plain(*(line.need for line in lines.values())) == [2, 3]
+    assert verdict(lines.values()) is True
+    lines = lines_of(QUEUE, 5)
+    assert plain(lines["night/spot"].short, verdict(lines.values())) == [3, False]
 
 
 @pytest.mark.parametrize(("lent", "fits"), [(None, None), (Decimal(2), None), (Decimal(1), False)])
@@ -219,61 +227,63 @@ def test_a_cohort_may_lend(lent: Decimal | None, fits: bool | None) -> None:
 
 def test_a_resource_that_no_flavor_has_is_never_admitted() -> None:
     own = group("{limits: {cpu: 1, nvidia.com/gpu: 1}}")._replace(queue="night")
-    found = admitted([QUEUE], Need((own,), ()), "ns")
-    (line,) = [each for each in found if each.resource == "nvidia.com/gpu"]
+    lines = admitted([QUEUE], Need((own,), ()), "ns")
+    (line,) = [line for line in lines if line.resource == "nvidia.com/gpu"]
     assert (line.fits, line.reason) == (False, "the queue has no nvidia.com/gpu")
 
 
-def test_a_queue_of_another_namespace_is_not_there() -> None:
+def test_a_queue_of_another_namespace_does_not_exist() -> None:
     own = group("{limits: {cpu: 1}}")._replace(queue="night")
     (line,) = admitted([QUEUE], Need((own,), ()), "other")
     assert line.fits is False
     stopped = QUEUE._replace(state=STOPPED, reason="held")
-    assert lines_of(stopped, 1)["night"].reason == "it is stopped: held"
+    assert lines_of(stopped, 1)["night"].reason == "queue is stopped: held"
 
 
-def test_what_is_not_known_of_queues_is_nothing_to_a_job_without_one() -> None:
+def test_unreadable_queues_do_not_matter_to_a_job_without_one() -> None:
     own = group("{limits: {cpu: 1}}")
     hidden = Room(
         "ns", unknown=(Unknown("kueue", "you may not"), Unknown("volcano", "you may not"))
     )
-    assert verdict(wanted(hidden, Need((own,), ()))) is True
-    (line,) = wanted(hidden, Need((own._replace(queue="night"),), ()))
+    assert verdict(lines_with_need(hidden, Need((own,), ()))) is True
+    (line,) = lines_with_need(hidden, Need((own._replace(queue="night"),), ()))
     assert (line.fits, line.name) == (None, "night")
-    (line,) = wanted(Room("ns", unknown=(Unknown("quota", "you may not"),)), Need((own,), ()))
+    (line,) = lines_with_need(
+        Room("ns", unknown=(Unknown("quota", "you may not"),)), Need((own,), ())
+    )
     assert (line.fits, line.reason) == (None, "unknown: you may not")
 
 
-def test_the_older_version_of_kueue_calls_a_cohort_otherwise() -> None:
+def test_the_older_field_for_a_cohort_in_kueue() -> None:
     spec: dict[str, Any] = {"cohort": "all", "resourceGroups": []}
     cluster = {"kind": "ClusterQueue", "metadata": {"name": "c"}, "spec": spec}
     local = {"metadata": {"name": "l", "namespace": "ns"}, "spec": {"clusterQueue": "c"}}
     (queue,) = _of_kueue([{"kind": "LocalQueue", **local}], [cluster])
     assert queue.cohort == "all"
     (queue,) = _of_kueue([{"kind": "LocalQueue", **local}], [])
-    assert (queue.state, queue.reason) == (STOPPED, "there is no cluster queue c")
+    assert (queue.state, queue.reason) == (STOPPED, "cluster queue c does not exist")
 
 
-def test_pods_fill_one_node_after_the_other() -> None:
+def test_pods_fill_one_node_after_another() -> None:
     nodes = [node("a", cpu=5, memory="8Gi"), node("b", cpu=3, memory="1Gi")]
     trainers = group("{limits: {cpu: 2, memory: 1Gi}}", 4)
     pservers = Group("pservers", 1, pod("{limits: {cpu: 1}}"))
     first, second = placed([trainers, pservers], nodes)
-    assert told_of(first.need, first.free, first.short, first.fits) == [4, 3, 1, False]
-    assert first.reason == "of 2 nodes: 2 too little cpu, 1 too little memory"
+    assert plain(first.need, first.free, first.short, first.fits) == [4, 3, 1, False]
+    assert first.reason == "of 2 nodes: 2 short of cpu, 1 short of memory"
     assert second.fits is True
 
 
-def test_a_node_holds_no_more_pods_than_it_may() -> None:
+def test_a_node_accepts_no_more_pods_than_its_limit() -> None:
     (line,) = placed([group("{}", 4)], [node(pods=3, cpu=1)])
-    assert told_of(line.short, line.reason) == [1, "of 1 node: 1 too little pods"]
+    assert plain(line.short, line.reason) == [1, "of 1 node: 1 short of pods"]
 
 
 @pytest.mark.parametrize(
     ("spec", "reason"),
     [
         ({"nodeSelector": "{zone: a}"}, None),
-        ({"nodeSelector": "{zone: b}"}, "other labels than nodeSelector"),
+        ({"nodeSelector": "{zone: b}"}, "not matching nodeSelector"),
         ({"tolerations": "[{key: other, operator: Exists}]"}, "tainted gpus"),
         ({"tolerations": "[{key: gpus, value: no}]"}, "tainted gpus"),
         ({"tolerations": "[{key: gpus, operator: Exists, effect: NoExecute}]"}, "tainted gpus"),
@@ -281,19 +291,17 @@ def test_a_node_holds_no_more_pods_than_it_may() -> None:
             ({"affinity": f"{{key: {key}, operator: {operator}, values: {values}}}"}, reason)
             for key, operator, values, reason in [
                 ("zone", "In", "[a, b]", None),
-                ("zone", "NotIn", "[a]", "other labels than affinity"),
+                ("zone", "NotIn", "[a]", "not matching node affinity"),
                 ("zone", "Exists", "[]", None),
-                ("zone", "DoesNotExist", "[]", "other labels than affinity"),
+                ("zone", "DoesNotExist", "[]", "not matching node affinity"),
                 ("disks", "Gt", "['3']", None),
-                ("disks", "Lt", "['3']", "other labels than affinity"),
-                ("zone", "Gt", "['3']", "other labels than affinity"),
+                ("disks", "Lt", "['3']", "not matching node affinity"),
+                ("zone", "Gt", "['3']", "not matching node affinity"),
             ]
         ),
     ],
 )
-def test_a_node_takes_no_pods_that_it_does_not_suit(
-    spec: dict[str, str], reason: str | None
-) -> None:
+def test_a_node_rejects_pods_that_do_not_match(spec: dict[str, str], reason: str | None) -> None:
     if "affinity" in spec:
         required = f"{{nodeSelectorTerms: [{{matchExpressions: [{spec['affinity']}]}}]}}"
         key = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -305,35 +313,37 @@ def test_a_node_takes_no_pods_that_it_does_not_suit(
     assert line.reason == (reason and f"of 1 node: 1 {reason}")
 
 
-def test_nothing_is_placed_where_nothing_may_start() -> None:
+def test_nothing_is_placed_on_unavailable_nodes() -> None:
     down, cordoned = node("a")._replace(ready=False), node("b")._replace(schedulable=False)
     (line,) = placed([group("{}")], [down, cordoned])
     assert line.reason == "of 2 nodes: 1 cordoned, 1 not ready"
     (line,) = placed([group("{}")], [])
-    assert line.reason == "there are no nodes"
+    assert line.reason == "the cluster has no nodes"
 
 
-def test_what_a_cordoned_node_has_is_not_free() -> None:
+def test_resources_of_a_cordoned_node_are_not_free() -> None:
     nodes = [node("a", cpu=4, memory="1Gi"), node("b", cpu=2)._replace(schedulable=False)]
-    cpu = [each for each in of_nodes(nodes) if each.resource == "cpu"]
-    assert [told_of(each.kind, each.allocatable, each.free) for each in cpu] == [
+    cpu = [holding for holding in of_nodes(nodes) if holding.resource == "cpu"]
+    assert [plain(holding.kind, holding.allocatable, holding.free) for holding in cpu] == [
         ["total", 6, 4],
         ["node", 4, 4],
         ["node", 2, 0],
     ]
-    cpu = [each for each in of_nodes(nodes[:1], is_counted=False) if each.resource == "cpu"]
-    assert [(each.used, each.free) for each in cpu] == [(None, None)] * 2
+    cpu = [
+        holding for holding in of_nodes(nodes[:1], is_counted=False) if holding.resource == "cpu"
+    ]
+    assert [(holding.used, holding.free) for holding in cpu] == [(None, None)] * 2
 
 
-def test_devices_are_told_from_what_kubernetes_counts_itself() -> None:
+def test_devices_are_distinguished_from_resources_of_kubernetes() -> None:
     assert [
-        is_device(each) for each in ("nvidia.com/gpu", "cpu", "scheduling.kubernetes.io/x")
+        is_device(name) for name in ("nvidia.com/gpu", "cpu", "scheduling.kubernetes.io/x")
     ] == [
         *(True, False, False),
     ]
 
 
-def test_access_modes_are_written_as_kubectl_does() -> None:
+def test_access_modes_are_abbreviated_as_by_kubectl() -> None:
     claim = Claim("ns", "c", "Bound", None, ("ReadWriteOnce", "New"), None, None)
     assert claim.short_modes == "RWO,New"
 

@@ -1,4 +1,4 @@
-"""What a reviewer is shown of a comparison, in every form, and that no form shows a secret."""
+"""The formats of a comparison, and that none of them shows a secret."""
 
 from __future__ import annotations
 
@@ -15,16 +15,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paddlespec.backend import OperationFailed
-from paddlespec.diff import Change, Comparison, Operation, Row, diff
-from paddlespec.files import Files
-from paddlespec.pipeline import Built, Choices, build, load
+from paddlespec.change.diff import (
+    Change,
+    Comparison,
+    Operation,
+    Row,
+    diff,
+)
+from paddlespec.pipeline import (
+    Built,
+    Choices,
+    build,
+    load,
+)
+from paddlespec.render.template import Templates
 from paddlespec.report.changes import Format, render
 from paddlespec.report.hidden import Hidden
 from paddlespec.report.mask import Secrets, secrets_of
 from paddlespec.report.summary import facts, plan
-from paddlespec.source import read
-from paddlespec.template import Templates
+from paddlespec.runs.failures import OperationFailed
+from paddlespec.spec.files import Files
+from paddlespec.spec.source import read
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "changes"
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
@@ -49,28 +60,28 @@ spec:
 def built(folder: Path, text: str, *updates: str) -> Built:
     path = folder / "paddlejob.yaml"
     path.write_text(dedent(text), encoding="utf-8")
-    jobs, found = load(str(path), Files(), Choices(updates=updates))
-    assert found == []
+    jobs, diagnostics = load(str(path), Files(), Choices(updates=updates))
+    assert diagnostics == []
     (loaded,) = jobs
     assert loaded.is_valid, loaded.diagnostics
     return build(loaded, Templates())
 
 
 def compared(before: Built | None, after: Built | None, *, name: str = "word2vec") -> Comparison:
-    sides = [each.manifests if each else [] for each in (before, after)]
-    return Comparison(name, "ads", "git:main (1a2b3c4)", [Row(each) for each in diff(*sides)])
+    sides = [build.manifests if build else [] for build in (before, after)]
+    return Comparison(name, "ads", "git:main (1a2b3c4)", [Row(change) for change in diff(*sides)])
 
 
 def objects(*documents: str) -> list[dict[str, Any]]:
-    return [read(dedent(each), "x.yaml").documents[0].data for each in documents]
+    return [read(dedent(document), "x.yaml").documents[0].data for document in documents]
 
 
 def between(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> Comparison:
-    return Comparison("fit", None, "the cluster", [Row(each) for each in diff(before, after)])
+    return Comparison("fit", None, "the cluster", [Row(change) for change in diff(before, after)])
 
 
 def job(**changed: Any) -> dict[str, Any]:
-    (found,) = objects("""\
+    (manifest,) = objects("""\
         apiVersion: batch/v1
         kind: Job
         metadata:
@@ -88,11 +99,11 @@ def job(**changed: Any) -> dict[str, Any]:
                 env: [{name: A, value: "1"}]
                 resources: {requests: {cpu: 500m, memory: 1Gi}}
     """)
-    container = found["spec"]["template"]["spec"]["containers"][0]
+    container = manifest["spec"]["template"]["spec"]["containers"][0]
     for key, value in changed.items():
-        holder = container if key in container else found["spec"]
+        holder = container if key in container else manifest["spec"]
         holder[key] = value
-    return found
+    return manifest
 
 
 def golden(name: str, text: str) -> None:
@@ -144,33 +155,35 @@ def test_the_same_comparisons_give_the_same_bytes(
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "github"])
-def test_the_sum_comes_last_and_counts_the_rows(
+def test_the_plan_comes_last_and_counts_the_rows(
     scene: tuple[str, list[Comparison]], form: Format
 ) -> None:
     _, comparisons = scene
     last = render(form, comparisons).splitlines()[-1]
-    operations = [row.change.operation for each in comparisons for row in each.rows]
-    if any(each is not Operation.keep for each in operations):
-        told = {word: int(count) for count, word in re.findall(r"(\d+) to (\w+)", last)}
-        assert told == {
-            each.value: operations.count(each) for each in Operation if each is not Operation.keep
+    operations = [row.change.operation for comparison in comparisons for row in comparison.rows]
+    if any(operation is not Operation.keep for operation in operations):
+        counts = {word: int(count) for count, word in re.findall(r"(\d+) to (\w+)", last)}
+        assert counts == {
+            operation.value: operations.count(operation)
+            for operation in Operation
+            if operation is not Operation.keep
         }
         assert last.startswith("Plan: ")
     else:
         assert last.startswith(f"No changes. {len(operations)} objects compared")
 
 
-def test_with_and_without_colour_it_is_the_same_page(
+def test_the_page_is_the_same_with_and_without_color(
     scene: tuple[str, list[Comparison]],
 ) -> None:
     _, comparisons = scene
-    plain, colored = (render("text", comparisons, color=each) for each in (False, True))
+    plain, colored = (render("text", comparisons, color=color) for color in (False, True))
     assert plain == ANSI.sub("", colored)
     assert "\x1b" not in plain
     assert colored != plain
 
 
-def test_nothing_was_compared() -> None:
+def test_no_comparisons() -> None:
     assert render("text", []) == "No changes. 0 objects compared.\n"
     assert render("markdown", []) == "<!-- paddlespec:diff -->\nNo changes. 0 objects compared.\n"
 
@@ -178,7 +191,7 @@ def test_nothing_was_compared() -> None:
 class TestSummary:
     def facts(self, tmp_path: Path, *updates: str, text: str = PS) -> dict[str, str]:
         comparison = compared(built(tmp_path, text), built(tmp_path, text, *updates))
-        return {each.name: str(each) for each in facts(comparison, str)}
+        return {fact.name: str(fact) for fact in facts(comparison, str)}
 
     @pytest.mark.parametrize(
         ("update", "expected"),
@@ -195,15 +208,15 @@ class TestSummary:
             ("policy.timeout-", {"GPU-hours at the timeout": "12 -> no timeout", "timeout": "6h -> none"}),
         ],
     )  # fmt: skip
-    def test_only_what_changed_is_told(
+    def test_only_changes_are_shown(
         self, tmp_path: Path, update: str, expected: dict[str, str]
     ) -> None:
         assert self.facts(tmp_path, update) == expected
 
-    def test_another_accelerator_is_told_by_its_name(self, tmp_path: Path) -> None:
-        found = self.facts(tmp_path, "trainers.resources.accelerator=huawei.com/Ascend910")
-        assert found["huawei.com/Ascend910"] == "0 -> 2 (+2)"
-        assert found["nvidia.com/gpu"] == "2 -> 0 (-2)"
+    def test_another_accelerator_is_shown_by_name(self, tmp_path: Path) -> None:
+        numbers = self.facts(tmp_path, "trainers.resources.accelerator=huawei.com/Ascend910")
+        assert numbers["huawei.com/Ascend910"] == "0 -> 2 (+2)"
+        assert numbers["nvidia.com/gpu"] == "2 -> 0 (-2)"
 
     def test_files_of_the_code_are_named(self, tmp_path: Path) -> None:
         text = PS + "  package: {path: code}\n"
@@ -214,14 +227,14 @@ class TestSummary:
         before = built(tmp_path, text)
         (code / "old.py").rename(code / "new.py")
         (code / "other.py").write_text("2", encoding="utf-8")
-        found = facts(compared(before, built(tmp_path, text)), str)
-        assert [(each.name, str(each)) for each in found] == [
+        summary = facts(compared(before, built(tmp_path, text)), str)
+        assert [(fact.name, str(fact)) for fact in summary] == [
             ("code", "+new.py, -old.py, other.py")
         ]
 
 
 class TestPlan:
-    def test_all_accelerators_are_gpus_and_zeros_are_left_out(self, tmp_path: Path) -> None:
+    def test_all_accelerators_count_as_gpus_and_zeros_are_omitted(self, tmp_path: Path) -> None:
         old = built(tmp_path, PS)
         more = built(tmp_path, PS, "trainers.replicas=4", "pservers.resources.memory=1Gi")
         npu = built(tmp_path, PS, "trainers.resources.accelerator=huawei.com/Ascend910")
@@ -261,16 +274,16 @@ class TestPlan:
             assert ("No changes." in text) is not comparison.differs
         listed = json.loads(render("json", [comparison]))
         operations = [row.change.operation.value for row in rows]
-        assert [each["operation"] for each in listed["jobs"][0]["objects"]] == operations
-        for each in Operation:
-            assert listed["counts"][each.value] == operations.count(each.value)
+        assert [item["operation"] for item in listed["jobs"][0]["objects"]] == operations
+        for operation in Operation:
+            assert listed["counts"][operation.value] == operations.count(operation.value)
         assert listed["counts"]["uncompared"] == len(comparison.problems)
 
 
 class TestObjects:
     def lines(self, before: dict[str, Any], after: dict[str, Any]) -> list[str]:
         page = render("text", [between([before], [after])])
-        return [each.strip() for each in page.splitlines() if each.startswith("      ")]
+        return [line.strip() for line in page.splitlines() if line.startswith("      ")]
 
     @pytest.mark.parametrize(
         ("changed", "expected"),
@@ -306,12 +319,12 @@ class TestObjects:
             pytest.param({"image": None}, ['~ spec.template.spec.containers[paddle].image: "paddle:1" -> null   # forces replacement'], id="null"),
         ],
     )  # fmt: skip
-    def test_every_path_says_what_it_takes(
+    def test_every_path_shows_what_its_change_requires(
         self, changed: dict[str, Any], expected: list[str]
     ) -> None:
         assert self.lines(job(), job(**changed)) == expected
 
-    def test_what_goes_is_told_by_its_path(self) -> None:
+    def test_removed_values_are_shown_by_path(self) -> None:
         (line,) = self.lines(job(ttlSecondsAfterFinished=60), job())
         assert line == "- spec.ttlSecondsAfterFinished: 60"
 
@@ -325,17 +338,17 @@ class TestObjects:
         addresses = [f"host-{index}.service" for index in range(64)]
         old = job(env=[{"name": "ALL", "value": ",".join(addresses)}])
         new = job(env=[{"name": "ALL", "value": ",".join([*addresses, "host-64.service"])}])
-        found = self.lines(old, new)
-        assert found[1:] == ["…", "host-62.service,", "- host-63.service", "+ host-63.service,", "+ host-64.service"]  # fmt: skip
+        texts = self.lines(old, new)
+        assert texts[1:] == ["…", "host-62.service,", "- host-63.service", "+ host-63.service,", "+ host-64.service"]  # fmt: skip
         long = "x" * 5_000
-        found = self.lines(job(env=[{"name": "A", "value": f"{long} 1"}]), job(env=[{"name": "A", "value": f"{long} 2"}]))  # fmt: skip
-        assert found[1:] == [f"- …{'x' * 59} 1", f"+ …{'x' * 59} 2"]
+        texts = self.lines(job(env=[{"name": "A", "value": f"{long} 1"}]), job(env=[{"name": "A", "value": f"{long} 2"}]))  # fmt: skip
+        assert texts[1:] == [f"- …{'x' * 59} 1", f"+ …{'x' * 59} 2"]
 
-    def test_what_lines_cannot_show_is_shown_all_the_same(self) -> None:
+    def test_differences_invisible_in_lines_are_shown_as_json(self) -> None:
         before, after = job(command=["a\nb"]), job(command=["a", "b"])
         assert self.lines(before, after)[1:] == ['- ["a\\nb"]', '+ ["a", "b"]']
 
-    def test_nothing_reaches_the_terminal_as_it_is(self) -> None:
+    def test_control_characters_never_reach_the_terminal(self) -> None:
         page = render(
             "text", [between([job()], [job(image="a\x1b[31m\u202eb\r", command=["x\x1b]0;y\x07"])])]
         )
@@ -343,10 +356,11 @@ class TestObjects:
 
 
 class TestMarkdown:
-    def test_nothing_in_a_spec_is_markup(self) -> None:
+    def test_text_from_a_spec_is_never_markup(self) -> None:
         hostile = "`````\n</details> @team #1 | <b> https://x.example [a](b) **c** :tada:"
         rows = [
-            Row(each) for each in diff([job()], [job(image=hostile, command=["sh", "-c", hostile])])
+            Row(change)
+            for change in diff([job()], [job(image=hostile, command=["sh", "-c", hostile])])
         ]
         page = render("markdown", [Comparison("fit|@x", "a`b", hostile, rows)])
         fences = re.findall(r"^(`{3,})diff\n(.*?)^\1$", page, re.MULTILINE | re.DOTALL)
@@ -354,56 +368,62 @@ class TestMarkdown:
         assert len(fence) > max(map(len, re.findall("`+", inside)))
         outside = page.replace(inside, "")
         assert outside.count("</details>") == 1
-        told = re.sub(r"<code>[^<]*</code>", "", outside)
-        assert not re.search(r"@team|@x|tada|https", told)
-        row = next(each for each in outside.splitlines() if each.startswith("| <code>"))
+        uncoded = re.sub(r"<code>[^<]*</code>", "", outside)
+        assert not re.search(r"@team|@x|tada|https", uncoded)
+        row = next(line for line in outside.splitlines() if line.startswith("| <code>"))
         assert row.count("|") == 4
         for code in re.findall(r"<code>(.*?)</code>", outside):
             assert not re.search(r"[<>`*@\[\]_|]|://", code)
 
-    def test_colours_stand_in_the_first_column(self, tmp_path: Path) -> None:
+    def test_diff_symbols_are_in_the_first_column(self, tmp_path: Path) -> None:
         old = built(tmp_path, PS)
         page = render("markdown", [compared(old, built(tmp_path, PS, "image=other:1"))])
         (inside,) = re.findall(r"^```diff\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-        assert {each[0] for each in inside.splitlines()} <= set("+-! ")
+        assert {line[0] for line in inside.splitlines()} <= set("+-! ")
         assert "! -/+ Job/word2vec-trainer: replace\n" in inside
 
     @pytest.mark.parametrize(("jobs", "lines"), [(1, 20_000), (40, 2_000), (3_000, 1), (1_000, 30)])
-    def test_what_is_too_much_for_a_comment_is_left_out_and_said_to_be(
+    def test_what_does_not_fit_in_a_comment_is_left_out_and_named(
         self, jobs: int, lines: int
     ) -> None:
         data = {"data": {"text": "".join(f"line {number}\n" for number in range(lines))}}
-        found = [
+        comparisons = [
             Comparison(
                 f"job-{number}", "ads", "git:main",
                 [Row(Change(None, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"c{number}"}, **data}))],
             )
             for number in range(jobs)
         ]  # fmt: skip
-        page = render("markdown", found)
+        page = render("markdown", comparisons)
         assert len(page) < 65_000
         assert page.startswith("<!-- paddlespec:diff -->\n")
         assert (
             page.splitlines()[-1]
             == f"Plan: {jobs} to create, 0 to change, 0 to replace, 0 to delete"
         )
-        assert "Left out, since a comment holds no more: " in page
+        assert "Left out because of the size limit of comments: " in page
         assert page.count("<details>") == page.count("</details>")
         assert page.count("```diff") * 2 == page.count("```")
-        whole = render("text", found)
+        whole = render("text", comparisons)
         assert whole.count("+   ") >= jobs * lines
 
-    def test_the_step_of_a_workflow_gets_the_same(self, tmp_path: Path) -> None:
-        found = [between([job()], [job(parallelism=3)])]
+    def test_the_step_summary_gets_the_same_comment(self, tmp_path: Path) -> None:
+        comparisons = [between([job()], [job(parallelism=3)])]
         file = tmp_path / "summary"
         file.write_text("before\n", encoding="utf-8")
-        text = render("github", found, environment={"GITHUB_STEP_SUMMARY": str(file)})
-        assert text == render("markdown", found) == render("github", found, environment={})
+        text = render("github", comparisons, environment={"GITHUB_STEP_SUMMARY": str(file)})
+        assert (
+            text == render("markdown", comparisons) == render("github", comparisons, environment={})
+        )
         assert file.read_text(encoding="utf-8") == f"before\n{text}"
-        render("markdown", found, environment={"GITHUB_STEP_SUMMARY": str(file)})
+        render("markdown", comparisons, environment={"GITHUB_STEP_SUMMARY": str(file)})
         assert file.read_text(encoding="utf-8") == f"before\n{text}"
-        with pytest.raises(OperationFailed, match="cannot write the summary"):
-            render("github", found, environment={"GITHUB_STEP_SUMMARY": str(tmp_path / "no" / "x")})
+        with pytest.raises(OperationFailed, match="cannot write the GitHub step summary"):
+            render(
+                "github",
+                comparisons,
+                environment={"GITHUB_STEP_SUMMARY": str(tmp_path / "no" / "x")},
+            )
 
 
 CANARIES = """\
@@ -464,76 +484,78 @@ class TestSecrets:
 
     @pytest.mark.parametrize("form", FORMATS)
     @pytest.mark.parametrize("color", [False, True])
-    def test_no_form_shows_a_secret(self, tmp_path: Path, form: Format, color: bool) -> None:
+    def test_no_format_shows_a_secret(self, tmp_path: Path, form: Format, color: bool) -> None:
         comparisons, sides = self.comparisons(tmp_path)
-        secrets = [secrets_of(each.loaded) for each in sides]
+        secrets = [secrets_of(side.loaded) for side in sides]
         text = render(form, comparisons, color=color, secrets=secrets)
         encoded = base64.b64encode(b"canary").decode()[:7]
         assert "canary" not in text
         assert encoded not in text
         assert re.search("hidden (?:#|&#35;)?1", text.replace("&#60;", "<"))
 
-    def test_the_secrets_of_one_side_are_enough_for_its_variables(self, tmp_path: Path) -> None:
+    def test_the_secrets_of_one_side_suffice_for_its_variables(self, tmp_path: Path) -> None:
         comparisons, sides = self.comparisons(tmp_path)
-        plain = [Comparison(*each[:2], "git:x", each.rows) for each in comparisons]
+        plain = [
+            Comparison(*comparison[:2], "git:x", comparison.rows) for comparison in comparisons
+        ]
         text = render("text", plain, secrets=[secrets_of(sides[1].loaded)])
         assert "canary" not in text
 
-    def test_the_numbers_tell_equal_from_different(self, tmp_path: Path) -> None:
+    def test_equal_secrets_have_equal_numbers(self, tmp_path: Path) -> None:
         old, new = (built(tmp_path, CANARIES.replace("SIDE", side)) for side in ("old", "new"))
-        secrets = [secrets_of(each.loaded) for each in (old, new)]
+        secrets = [secrets_of(side.loaded) for side in (old, new)]
         listed = json.loads(render("json", [compared(old, new)], secrets=secrets))
-        found = {
-            each["path"]: each for row in listed["jobs"][0]["objects"] for each in row["fields"]
+        changed = {
+            field["path"]: field for row in listed["jobs"][0]["objects"] for field in row["fields"]
         }
         container = "spec.template.spec.containers[paddle]"
-        salt = found[f"{container}.env[SALT].value"]
-        command = found[f"{container}.command"]
+        salt = changed[f"{container}.env[SALT].value"]
+        command = changed[f"{container}.command"]
         assert (salt["before"], salt["after"]) == ("<hidden #1>", "<hidden #2>")
         assert command["before"][-1] == "python train.py --salt <hidden #1>"
         assert command["after"][-1] == "python train.py --salt <hidden #2>"
-        assert found[f"{container}.env[PLAIN].value"]["after"] == "new"
+        assert changed[f"{container}.env[PLAIN].value"]["after"] == "new"
 
-    def test_secrets_that_overlap_are_hidden_whole(self) -> None:
+    def test_overlapping_secrets_are_hidden_as_a_whole(self) -> None:
         env = [
-            {"name": f"A{at}_TOKEN", "value": each}
-            for at, each in enumerate(("abcdefgh", "efghijkl"))
+            {"name": f"A{at}_TOKEN", "value": value}
+            for at, value in enumerate(("abcdefgh", "efghijkl"))
         ]
-        texts = [Secrets(texts=re.compile(each)) for each in ("abcdefgh", "efghijkl")]
+        texts = [Secrets(texts=re.compile(text)) for text in ("abcdefgh", "efghijkl")]
         for hidden in (Hidden([], [between([], [job(env=env)])]), Hidden(texts, [])):
             assert re.sub("[0-9]", "", hidden.text("x abcdefghijkl y")) == "x <hidden #> y"
 
-    def test_what_kubectl_keeps_is_hidden_whatever_it_is(self) -> None:
+    def test_the_last_applied_configuration_is_hidden(self) -> None:
         other = job()
         other["metadata"]["annotations"] = {
             "kubectl.kubernetes.io/last-applied-configuration": '{"data": "canary"}'
         }
         assert "canary" not in render("text", [between([job()], [other])])
 
-    def test_a_secret_that_stays_is_no_change(self) -> None:
+    def test_an_unchanged_secret_is_no_change(self) -> None:
         (before, _), (after, _) = self.objects("old"), self.objects("new")
         listed = json.loads(render("json", [between([before], [after])]))
         (row,) = listed["jobs"][0]["objects"]
-        assert [each["path"] for each in row["fields"]] == ["data.a", "stringData.b"]
+        assert [field["path"] for field in row["fields"]] == ["data.a", "stringData.b"]
 
-    def test_the_numbers_are_the_same_in_every_form(self, tmp_path: Path) -> None:
+    def test_the_numbers_are_the_same_in_every_format(self, tmp_path: Path) -> None:
         comparisons, sides = self.comparisons(tmp_path)
-        secrets = [secrets_of(each.loaded) for each in sides]
+        secrets = [secrets_of(side.loaded) for side in sides]
         line = re.compile(r"env\[SALT\].value: (.*?)   #")
-        pages = [render(each, comparisons, secrets=secrets) for each in ("text", "markdown")]
+        pages = [render(form, comparisons, secrets=secrets) for form in ("text", "markdown")]
         first, second = (line.findall(page) for page in pages)
         assert first == second == ['"<hidden #1>" -> "<hidden #2>"']
 
     @settings(max_examples=60, deadline=None)
     @given(st.text(), st.lists(st.sampled_from(["secret-1", "secret-12", "2-secret", "-"])))
-    def test_no_part_of_a_secret_is_left(self, around: str, words: list[str]) -> None:
-        env = [{"name": f"TOKEN_{index}_SECRET", "value": each} for index, each in enumerate(("secret-1", "secret-12", "2-secret"))]  # fmt: skip
+    def test_no_part_of_a_secret_remains(self, around: str, words: list[str]) -> None:
+        env = [{"name": f"TOKEN_{index}_SECRET", "value": value} for index, value in enumerate(("secret-1", "secret-12", "2-secret"))]  # fmt: skip
         hidden = Hidden([], [between([], [job(env=env)])])
         shown = hidden.text(around.join(words))
         assert "secret" not in shown or "secret" in around
 
 
-def test_the_form_for_machines_is_stable() -> None:
+def test_the_json_format_is_stable() -> None:
     rows = [
         Row(Change(job(), job(image="paddle:2"))),
         Row(Change(None, SERVICE)),
@@ -543,12 +565,12 @@ def test_the_form_for_machines_is_stable() -> None:
     assert list(listed) == ["plan", "differs", "counts", "resources", "jobs"]
     assert list(listed["counts"]) == ["keep", "create", "change", "replace", "delete", "uncompared"]
     assert listed["resources"] == {"accelerators": 0, "cpu": 0, "memory": 0}
-    (found,) = listed["jobs"]
-    assert {key: found[key] for key in ("job", "namespace", "against", "differs", "summary")} == {
+    (changes,) = listed["jobs"]
+    assert {key: changes[key] for key in ("job", "namespace", "against", "differs", "summary")} == {
         "job": "fit", "namespace": "ads", "against": "the cluster", "differs": True,
         "summary": [{"name": "image", "before": "paddle:1", "after": "paddle:2", "change": None}],
     }  # fmt: skip
-    replaced, created, unread = found["objects"]
+    replaced, created, unread = changes["objects"]
     assert replaced == {
         "apiVersion": "batch/v1", "kind": "Job", "namespace": None, "name": "fit-trainer",
         "operation": "replace", "problem": None,

@@ -1,4 +1,4 @@
-"""The parts that checks are made of, and what golden files cannot say."""
+"""The parts of the checks, and behaviour that golden files cannot show."""
 
 from __future__ import annotations
 
@@ -7,20 +7,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from paddlespec import checks, contract, gate, source
+from paddlespec import checks
 from paddlespec.checks import Facts
-from paddlespec.checks.env import _is_owned
+from paddlespec.checks.env import _is_managed
 from paddlespec.checks.images import Image, image
-from paddlespec.checks.reference import fault
 from paddlespec.checks.secrets import looks_secret, names_secret
 from paddlespec.checks.shell import runs
 from paddlespec.checks.volumes import clean, holds
 from paddlespec.checks.written import written
-from paddlespec.contract import ROLES, Context
-from paddlespec.document import remove
-from paddlespec.record import job_of
+from paddlespec.images.reference import fault
+from paddlespec.render import runtime
+from paddlespec.render.runtime import ROLES, Context
+from paddlespec.render.template import Templates
+from paddlespec.spec import gate, source
+from paddlespec.spec.document import remove
+from paddlespec.spec.frozen import job_of
 from paddlespec.targets import kubernetes
-from paddlespec.template import Templates
 
 if TYPE_CHECKING:
     from paddlespec.diagnostic import Diagnostic
@@ -43,96 +45,96 @@ def facts(text: str) -> Facts:
     return Facts(job_of(document.data), document)
 
 
-def found(text: str) -> list[Diagnostic]:
-    """The findings of the checks, what the gate spoils left out."""
+def diagnose(text: str) -> list[Diagnostic]:
+    """Run the checks, except on values the gate rejects."""
     document = source.read(text, "paddlejob.yaml").documents[0]
     refusal = gate.check(document, gate.EFFECTIVE)
-    job = job_of(remove(document.data, refusal.spoiled | refusal.unknown))
-    return list(checks.run(Facts(job, document), refusal.spoiled))
+    job = job_of(remove(document.data, refusal.unreadable | refusal.unknown))
+    return list(checks.run(Facts(job, document), refusal.unreadable))
 
 
 def codes(text: str) -> list[str]:
-    return [each.code for each in found(text)]
+    return [diagnostic.code for diagnostic in diagnose(text)]
 
 
 @pytest.mark.parametrize(
     ("mode", "replicas"), list(product(["collective", "ps", "legacy", "parallel"], [1, 2]))
 )
-def test_whatever_the_contract_sets_is_managed(mode: str, replicas: int) -> None:
+def test_every_variable_of_the_contract_is_managed(mode: str, replicas: int) -> None:
     text = SPEC % ("job", mode, replicas)
     job = facts(text + (PSERVERS if mode in ("ps", "legacy") else "")).job
     for role in ROLES if job.spec.pservers else ("trainers",):
-        for name in contract.environment(job, role, Context("dc1")):
-            # Output that is not buffered is a wish, and a user may have another.
-            assert _is_owned(name, mode) or name == "PYTHONUNBUFFERED"
+        for name in runtime.environment(job, role, Context("dc1")):
+            # PYTHONUNBUFFERED is a default that a spec may override.
+            assert _is_managed(name, mode) or name == "PYTHONUNBUFFERED"
 
 
 @pytest.mark.parametrize(("mode", "replicas"), [("collective", 11), ("ps", 2), ("parallel", 1)])
-def test_the_longest_name_that_is_allowed_fits_everywhere(mode: str, replicas: int) -> None:
+def test_the_longest_allowed_name_fits_everywhere(mode: str, replicas: int) -> None:
     def text(length: int) -> str:
         return SPEC % ("a" * length, mode, replicas) + (PSERVERS if mode == "ps" else "")
 
-    longest = max(each for each in range(1, 64) if "name-too-long" not in codes(text(each)))
+    longest = max(size for size in range(1, 64) if "name-too-long" not in codes(text(size)))
     job = facts(text(longest)).job
-    hosts = [host for role in ROLES for host in contract.hosts(job, role)]
+    hosts = [host for role in ROLES for host in runtime.hosts(job, role)]
     assert max(len(label) for host in hosts for label in host.split(".")) == 63
     for manifest in kubernetes.render(job, Context(), Templates()):
         assert len(manifest["metadata"]["name"]) <= 63
 
 
-def test_a_stateful_set_leaves_room_for_the_label_of_its_pods() -> None:
+def test_a_stateful_set_name_leaves_room_for_the_revision_label() -> None:
     def text(length: int) -> str:
         stateful = "  pservers: {replicas: 1, workload: StatefulSet}\n"
         return SPEC % ("a" * length, "ps", 1) + stateful
 
-    longest = max(each for each in range(1, 64) if "name-too-long" not in codes(text(each)))
+    longest = max(size for size in range(1, 64) if "name-too-long" not in codes(text(size)))
     assert len(f"{'a' * longest}-pserver") == 52
 
 
-def test_one_fault_does_not_silence_the_checks_on_the_rest() -> None:
+def test_a_fault_skips_only_the_checks_that_read_it() -> None:
     text = (
         SPEC % ("job", "collective", 2)
         + "  env: {PADDLE_RANK: '1', A: [1]}\n  outputPolicy: clear\n"
     )
-    # The variables were not readable as a whole; the policy was.
+    # `env` is unreadable as a whole, `outputPolicy` is not.
     assert codes(text) == ["no-output"]
     text = SPEC % ("job", "collective", 2) + "  env: {PADDLE_RANK: '1'}\n  workdir: x\n"
     assert codes(text) == ["managed-env"]
 
 
-def test_variables_of_one_role_do_not_silence_those_of_all() -> None:
+def test_a_fault_in_the_env_of_a_role_does_not_skip_the_shared_env() -> None:
     text = SPEC % ("job", "ps", 2) + ("  pservers: {env: {A: [1]}}\n  env: {PADDLE_PORT: '1'}\n")
     assert "managed-env" in codes(text)
 
 
 @pytest.mark.parametrize(
-    "misspelt",
+    "misspelled",
     [
         "  volumes: [{name: a, mountPath: /a, hostpath: /a}]\n",
         "  env: {A: {secert: a, key: b}}\n",
     ],
 )
-def test_what_a_misspelt_key_explains_is_not_told_again(misspelt: str) -> None:
-    assert codes(SPEC % ("job", "parallel", 1) + misspelt) == []
+def test_a_fault_explained_by_a_misspelled_key_is_not_reported_again(misspelled: str) -> None:
+    assert codes(SPEC % ("job", "parallel", 1) + misspelled) == []
 
 
-def test_a_misspelt_role_is_not_a_missing_one() -> None:
+def test_a_misspelled_role_is_not_reported_as_missing() -> None:
     text = SPEC % ("job", "ps", 1)
     assert "mode-roles" in codes(text)
     assert "mode-roles" not in codes(text + "  pserver: {replicas: 1}\n")
 
 
 @pytest.mark.parametrize("replicas", [1, 2])
-def test_retries_are_refused_only_where_replicas_meet(replicas: int) -> None:
+def test_retries_are_rejected_only_if_replicas_communicate(replicas: int) -> None:
     text = SPEC % ("job", "collective", replicas) + "  policy: {retries: 1}\n"
     assert ("retries" in codes(text)) == (replicas > 1)
 
 
-def test_other_targets_say_themselves_what_they_cannot_retry() -> None:
-    own = facts(SPEC % ("job", "collective", 2) + "  policy: {retries: 1}\n")
-    for target, wanted in (("kubernetes", True), ("jobset", False)):
-        told = [each.code for each in checks.run(own._replace(target=target), set())]
-        assert ("retries" in told) == wanted
+def test_retries_are_rejected_only_on_target_kubernetes() -> None:
+    job = facts(SPEC % ("job", "collective", 2) + "  policy: {retries: 1}\n")
+    for target, rejected in (("kubernetes", True), ("jobset", False)):
+        diagnostics = checks.run(job._replace(target=target), set())
+        assert ("retries" in [diagnostic.code for diagnostic in diagnostics]) == rejected
 
 
 def test_a_credential_is_never_quoted() -> None:
@@ -141,9 +143,9 @@ def test_a_credential_is_never_quoted() -> None:
         f"  env: {{DB_PASSWORD: {value}}}\n  command: [run, --token, {value}]\n"
         f"  setup: ['curl https://me:{value}@example.com']\n  parameters: {{apiToken: {value}}}\n"
     )
-    told = [each for each in found(text) if each.code == "looks-like-secret"]
-    assert len(told) == 4
-    assert value not in repr(told)
+    warnings = [fault for fault in diagnose(text) if fault.code == "looks-like-secret"]
+    assert len(warnings) == 4
+    assert value not in repr(warnings)
 
 
 @pytest.mark.parametrize(
@@ -173,7 +175,7 @@ def test_a_credential_is_never_quoted() -> None:
         ("bash -c", []),
     ],
 )
-def test_what_a_shell_visibly_runs(text: str, expected: list[str]) -> None:
+def test_scripts_found_in_a_shell_command(text: str, expected: list[str]) -> None:
     assert [script for run in runs(text) if (script := run.script())] == expected
 
 
@@ -206,9 +208,7 @@ def test_the_parts_of_an_image(name: str, expected: Image) -> None:
         ("latest-dev-cuda", None),
     ],
 )
-def test_only_a_plain_version_is_the_build_for_cpus(
-    tag: str, version: tuple[int, int] | None
-) -> None:
+def test_only_a_plain_version_tag_is_a_cpu_build(tag: str, version: tuple[int, int] | None) -> None:
     assert image(f"mirror.example.com/paddlepaddle/paddle:{tag}").version == version
     assert image(f"team/train:{tag}").version is None
 
@@ -227,7 +227,7 @@ def test_only_a_plain_version_is_the_build_for_cpus(
         "APIKEY",
     ],
 )
-def test_names_of_credentials(name: str) -> None:
+def test_names_of_credentials_are_recognized(name: str) -> None:
     assert names_secret(name)
 
 
@@ -235,7 +235,7 @@ def test_names_of_credentials(name: str) -> None:
     "name",
     ["TOKENIZER", "MAX_TOKENS", "TOKEN_FILE", "SORT_KEY", "KEY", "KEYBOARD", "PASSES", "SECRETARY"],
 )
-def test_names_of_other_things(name: str) -> None:
+def test_other_names_are_not_credentials(name: str) -> None:
     assert not names_secret(name)
 
 
@@ -252,7 +252,7 @@ def test_names_of_other_things(name: str) -> None:
         "A" * 60,
     ],
 )
-def test_what_only_looks_long(text: str) -> None:
+def test_long_text_is_not_always_a_credential(text: str) -> None:
     assert not looks_secret(text)
 
 
@@ -260,12 +260,12 @@ def test_what_only_looks_long(text: str) -> None:
     ("path", "expected"),
     [("/", "/"), ("//", "/"), ("/a/", "/a"), ("/a//b/../c/.", "/a/c"), ("/..", "/")],
 )
-def test_paths_as_the_kernel_reads_them(path: str, expected: str) -> None:
+def test_paths_are_normalized(path: str, expected: str) -> None:
     assert clean(path) == expected
     assert clean(clean(path)) == expected
 
 
-def test_a_folder_holds_what_is_below_it_and_no_namesake() -> None:
+def test_a_folder_contains_paths_below_it_but_not_paths_with_its_prefix() -> None:
     assert holds("/a", "/a/b")
     assert holds("/a", "/a")
     assert holds("/", "/a")
@@ -285,12 +285,12 @@ def test_a_folder_holds_what_is_below_it_and_no_namesake() -> None:
         ("b: c", None),
     ],
 )
-def test_how_a_file_spells_a_value(text: str, expected: str | None) -> None:
+def test_the_original_spelling_of_a_value(text: str, expected: str | None) -> None:
     assert written(source.read(text, "a.yaml").documents[0], ("a",)) == expected
 
 
 @pytest.mark.parametrize(
-    ("spoiled", "path", "expected"),
+    ("unreadable", "path", "expected"),
     [
         ((), "spec.env", True),
         (("spec", "env", "A"), "spec.env", False),
@@ -299,8 +299,10 @@ def test_how_a_file_spells_a_value(text: str, expected: str | None) -> None:
         (("spec", "trainers", "env"), "spec.env", True),
     ],
 )
-def test_what_is_readable(spoiled: tuple[str, ...], path: str, expected: bool) -> None:
-    assert checks.readable({spoiled} if spoiled else set(), path) == expected
+def test_a_path_is_readable_unless_it_overlaps_an_unreadable_one(
+    unreadable: tuple[str, ...], path: str, expected: bool
+) -> None:
+    assert checks.readable({unreadable} if unreadable else set(), path) == expected
 
 
 DIGEST = f"sha256:{'a' * 64}"
@@ -317,16 +319,16 @@ DIGEST = f"sha256:{'a' * 64}"
         f"r.test/a:1@{DIGEST}",
     ],
 )
-def test_what_registries_take_is_a_name(name: str) -> None:
+def test_valid_image_names(name: str) -> None:
     assert fault(name) is None
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "part"),
     [
         ("A", "capital"),
         ("Team/a", "capital"),
-        ("https://r.test/a", "https"),
+        ("https://r.test/a", "scheme"),
         ("r.test:x/a", "host"),
         ("user:canary@r.test/a", "host"),
         ("canary@r", "digest"),
@@ -334,15 +336,15 @@ def test_what_registries_take_is_a_name(name: str) -> None:
         ("a:", "tag"),
         ("a:-b", "tag"),
         (f"a:{'b' * 129}", "tag"),
-        ("a b", "called"),
-        ("a//b", "called"),
-        ("a._b", "called"),
-        ("_a", "called"),
-        ("", "called"),
+        ("a b", "repository"),
+        ("a//b", "repository"),
+        ("a._b", "repository"),
+        ("_a", "repository"),
+        ("", "repository"),
     ],
 )
-def test_what_no_registry_takes_is_told_at_its_part(name: str, told: str) -> None:
-    found = fault(name)
-    assert found is not None
-    assert told in found.message
-    assert "canary" not in str(found)
+def test_the_invalid_part_of_an_image_name_is_reported(name: str, part: str) -> None:
+    error = fault(name)
+    assert error is not None
+    assert part in error.message
+    assert "canary" not in str(error)

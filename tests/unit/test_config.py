@@ -1,4 +1,4 @@
-"""A person's own configuration: what it says, where it is wrong, and what older clients had."""
+"""The user configuration, its errors, and the import of earlier configurations."""
 
 from __future__ import annotations
 
@@ -7,17 +7,22 @@ from typing import TYPE_CHECKING
 import pytest
 from front import document
 
+from paddlespec.config.legacy import read
+from paddlespec.config.settings import (
+    disagreement,
+    load,
+    path_of,
+    place,
+)
 from paddlespec.diagnostic import InvalidSpec, Span
-from paddlespec.earlier import read
-from paddlespec.edit import with_value
-from paddlespec.gate import CONFIG
-from paddlespec.project import Project
-from paddlespec.settings import disagreement, load, path_of, place
+from paddlespec.spec.edit import with_value
+from paddlespec.spec.gate import CONFIG
+from paddlespec.spec.project import Project
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from paddlespec.settings import Settings
+    from paddlespec.config.settings import Settings
 
 HEAD = "apiVersion: paddlespec.io/v1\nkind: Config\n"
 OWN = (
@@ -62,48 +67,49 @@ def project() -> Project:
         ("datacenter: a\ndatacenter: b\n", "4:1", "duplicate-key"),
     ],
 )
-def test_what_is_wrong_is_told_at_its_word(
+def test_errors_are_reported_at_their_position(
     tmp_path: Path, text: str, where: str, code: str
 ) -> None:
     with pytest.raises(InvalidSpec) as refusal:
         settings(tmp_path, HEAD + text)
-    (found,) = refusal.value.diagnostics
-    assert str(found.span) == f"{tmp_path}/config.yaml:{where}"
-    assert found.code == code
+    (fault,) = refusal.value.diagnostics
+    assert str(fault.span) == f"{tmp_path}/config.yaml:{where}"
+    assert fault.code == code
 
 
-def test_no_file_says_nothing(tmp_path: Path) -> None:
+def test_a_missing_file_has_no_settings(tmp_path: Path) -> None:
     assert load(str(tmp_path / "none")).data == {}
 
 
-def test_its_place_is_that_of_the_xdg_specification() -> None:
+def test_the_path_follows_the_xdg_specification() -> None:
     assert path_of({"XDG_CONFIG_HOME": "/etc/mine"}) == "/etc/mine/paddlespec/config.yaml"
-    assert path_of({"XDG_CONFIG_HOME": "mine"}).endswith("/.config/paddlespec/config.yaml")
 
 
-def test_ones_own_goes_before_the_projects_and_that_before_ones_defaults(tmp_path: Path) -> None:
+def test_user_settings_override_the_project_and_the_project_overrides_defaults(
+    tmp_path: Path,
+) -> None:
     own = settings(tmp_path, OWN)
-    found = place(own, project())
-    assert [each.value for each in found] == ["dc1", "alice@dc1", "ads"]
-    assert found.context.origin == f"{own.path}, connection dc1"
-    assert found.namespace.origin == ".paddlespec.yaml, datacenter dc1"
+    values = place(own, project())
+    assert [value.value for value in values] == ["dc1", "alice@dc1", "ads"]
+    assert values.context.origin == f"{own.path}, connection dc1"
+    assert values.namespace.origin == ".paddlespec.yaml, datacenter dc1"
     other = place(own, project(), "dc2")
-    assert [each.value for each in other] == ["dc2", "k8s-dc2", "alice"]
+    assert [value.value for value in other] == ["dc2", "k8s-dc2", "alice"]
     assert other.namespace.origin == f"{own.path}, defaults"
 
 
-def test_without_a_current_datacenter_it_is_the_projects(tmp_path: Path) -> None:
+def test_the_project_provides_the_default_datacenter(tmp_path: Path) -> None:
     own = settings(tmp_path, HEAD)
     assert place(own, project()).datacenter == ("dc2", ".paddlespec.yaml")
-    assert [each.value for each in place(own, None)] == [None, None, None]
+    assert [value.value for value in place(own, None)] == [None, None, None]
 
 
-def test_another_datacenter_than_the_rendered_one_disagrees(tmp_path: Path) -> None:
+def test_a_job_rendered_for_another_datacenter_is_rejected(tmp_path: Path) -> None:
     own = settings(tmp_path, OWN)
     assert disagreement(own, project(), "dc1") is None
-    told, hint = disagreement(own, project(), "dc2") or ("", "")
-    assert told == "it is rendered for datacenter dc2, and the current one is dc1"
-    assert hint == "run: paddlespec config use dc2; or give --datacenter dc1"
+    reason, hint = disagreement(own, project(), "dc2") or ("", "")
+    assert reason == "rendered for datacenter dc2, but the current datacenter is dc1"
+    assert hint == "run: paddlespec config use dc2; or add --datacenter dc1"
     assert disagreement(own, None, None) is None
     assert disagreement(own, project(), None) is not None
     assert disagreement(settings(tmp_path, HEAD), project(), "dc2") is None
@@ -115,7 +121,7 @@ def test_an_edit_changes_its_value_and_keeps_comments() -> None:
     assert with_value(text, "c", path, "z", CONFIG, Span("c")) == text.replace(": x", ": z")
     with pytest.raises(InvalidSpec, match="unknown key"):
         with_value(text, "c", ("connections", "a", "token"), "y", CONFIG, Span("c"))
-    with pytest.raises(InvalidSpec, match="nothing is called b"):
+    with pytest.raises(InvalidSpec, match='no item "b"'):
         with_value(text, "c", ("connections", "b", "context"), "y", CONFIG, Span("c"))
 
 
@@ -156,16 +162,16 @@ OPENPAI = """\
 
 
 def imported(text: str) -> tuple[list[str], str | None, str]:
-    found = read(text.encode(), "old")
-    told = "\n".join(f"{span}: {word}" for span, word in sorted(found.losses))
-    assert "canary" not in f"{found}"
-    return [each["name"] for each in found.datacenters], found.current, told
+    result = read(text.encode(), "old")
+    losses = "\n".join(f"{span}: {word}" for span, word in sorted(result.losses))
+    assert "canary" not in f"{result}"
+    return [datacenter["name"] for datacenter in result.datacenters], result.current, losses
 
 
-def test_the_list_of_datacenters() -> None:
-    names, current, told = imported(PADDLECTL)
+def test_importing_a_list_of_datacenters() -> None:
+    names, current, losses = imported(PADDLECTL)
     assert (names, current) == (["datacenter1", "data-center-2"], "data-center-2")
-    assert [line.split(": ")[0] for line in told.splitlines()] == [
+    assert [line.split(": ")[0] for line in losses.splitlines()] == [
         "old:3:3",
         "old:4:3",
         "old:5:3",
@@ -174,30 +180,30 @@ def test_the_list_of_datacenters() -> None:
     ]
 
 
-def test_the_mapping_of_datacenters() -> None:
-    names, current, told = imported(PADDLECLOUD)
+def test_importing_a_mapping_of_datacenters() -> None:
+    names, current, losses = imported(PADDLECLOUD)
     assert (names, current) == (["datacenter1"], None)
-    assert "old:3:3: usercert: a certificate belongs into the kubeconfig" in told
+    assert "old:3:3: usercert: add the certificate to the kubeconfig" in losses
 
 
-def test_the_one_server() -> None:
-    names, current, told = imported(PADDLE)
+def test_importing_a_single_server() -> None:
+    names, current, losses = imported(PADDLE)
     assert (names, current) == (["paddle"], "paddle")
-    assert "paddlespec registry add" in told
-    assert "old:5:3: password" in told
+    assert "paddlespec registry add" in losses
+    assert "old:5:3: password" in losses
 
 
-def test_openpais_clusters() -> None:
-    names, _, told = imported(OPENPAI)
+def test_importing_openpai_clusters() -> None:
+    names, _, losses = imported(OPENPAI)
     assert names == ["lab"]
     (lab,) = read(OPENPAI.encode(), "old").datacenters
     assert lab["queues"] == {"default": "default"}
     assert lab["storages"] == {"nfs-1": {"claim": "nfs-1"}}
-    assert "old:6:31: virtual_clusters: a name that Kubernetes would not take" in told
+    assert "old:6:31: virtual_clusters: a name that is not valid in Kubernetes" in losses
 
 
 @pytest.mark.parametrize("text", ["a: [", "password: canary\n", "", "[1, 2]", "x: canary\nx: 1"])
-def test_what_is_no_such_file_is_refused_and_not_quoted(text: str) -> None:
+def test_other_files_are_rejected_and_not_quoted(text: str) -> None:
     with pytest.raises(InvalidSpec) as refusal:
         read(text.encode(), "old")
     assert "canary" not in str(refusal.value)

@@ -1,4 +1,4 @@
-"""The cluster, context and namespace that kubectl would use."""
+"""The cluster, context and namespace that kubectl uses."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from paddlespec.backend import OperationFailed
-from paddlespec.cluster.connection import Connection, resolve
+from paddlespec.backends.cluster.api.connection import Connection, resolve
+from paddlespec.runs.failures import OperationFailed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
 def kubeconfig(folder: Path, name: str, *contexts: str, current: str | None = None) -> str:
-    """A file whose contexts `name` or `name/namespace` each have a cluster of their own."""
+    """Write a kubeconfig with a cluster for each context, given as `name` or `name/namespace`."""
     lines = ["apiVersion: v1", "kind: Config"]
     for section in ("clusters", "users", "contexts"):
         lines.append(f"{section}:")
-        for each in contexts:
-            own, _, namespace = each.partition("/")
+        for context in contexts:
+            own, _, namespace = context.partition("/")
             inside = {
                 "clusters": f"cluster: {{server: 'https://{own}.{name}'}}",
                 "users": f"user: {{token: secret-of-{own}}}",
@@ -35,8 +35,8 @@ def kubeconfig(folder: Path, name: str, *contexts: str, current: str | None = No
     return str(path)
 
 
-def place(found: Connection) -> tuple[str, str]:
-    return found.configuration.host, found.namespace
+def place(connection: Connection) -> tuple[str, str]:
+    return connection.configuration.host, connection.namespace
 
 
 def at(
@@ -66,13 +66,13 @@ def test_the_current_context_decides(tmp_path: Path) -> None:
     assert at(file, namespace="other") == ("https://a.f", "other")
 
 
-def test_a_preferred_context_goes_before_the_current_one(tmp_path: Path) -> None:
+def test_a_preferred_context_overrides_the_current_one(tmp_path: Path) -> None:
     file = kubeconfig(tmp_path, "f", "a", "b", current="a")
     assert at(file, preferred="b")[0] == "https://b.f"
     assert at(file, preferred="b", context="a")[0] == "https://a.f"
 
 
-def test_of_several_files_the_first_wins(tmp_path: Path) -> None:
+def test_the_first_of_several_files_wins(tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.touch()
     absent = str(tmp_path / "absent")
@@ -83,26 +83,26 @@ def test_of_several_files_the_first_wins(tmp_path: Path) -> None:
     assert at(one, two, three, context="b") == ("https://b.two", "default")
 
 
-def test_a_flag_goes_before_the_variable(tmp_path: Path) -> None:
+def test_the_option_overrides_the_variable(tmp_path: Path) -> None:
     one = kubeconfig(tmp_path, "one", "a", current="a")
     two = kubeconfig(tmp_path, "two", "b", current="b")
     assert at(one, flag=two)[0] == "https://b.two"
 
 
-def test_the_token_goes_along(tmp_path: Path) -> None:
+def test_the_token_is_sent(tmp_path: Path) -> None:
     file = kubeconfig(tmp_path, "f", "a", current="a")
     configuration = resolve(file, None, None).configuration
     assert configuration.auth_settings()["BearerToken"]["value"] == "Bearer secret-of-a"
 
 
-def test_what_is_missing_is_named(tmp_path: Path) -> None:
+def test_missing_contexts_and_files_are_named(tmp_path: Path) -> None:
     file = kubeconfig(tmp_path, "f", "lab", "prod", current="lab")
     headless = kubeconfig(tmp_path, "headless", "lab")
     assert "no cluster is configured" in refusal(str(tmp_path / "absent"))
-    assert "there is no kubeconfig" in refusal(file, flag=str(tmp_path / "absent"))
+    assert "absent does not exist" in refusal(file, flag=str(tmp_path / "absent"))
     assert 'no context "labs"' in refusal(file, context="labs")
     assert 'did you mean "lab"?' in refusal(file, context="labs")
-    assert "sets no current context" in refusal(headless)
+    assert "has no current context" in refusal(headless)
 
 
 BROKEN = {
@@ -125,11 +125,11 @@ def test_a_broken_file_is_refused_without_its_contents(tmp_path: Path, case: str
     assert str(path) in refusal(str(path))
 
 
-def test_a_folder_is_no_kubeconfig(tmp_path: Path) -> None:
-    assert "cannot be read" in refusal(str(tmp_path))
+def test_a_folder_is_not_a_kubeconfig(tmp_path: Path) -> None:
+    assert "cannot read kubeconfig" in refusal(str(tmp_path))
 
 
-def test_credentials_in_an_address_are_left_out(tmp_path: Path) -> None:
+def test_credentials_in_an_address_are_removed(tmp_path: Path) -> None:
     path = tmp_path / "config"
     path.write_text(
         "clusters: [{name: c, cluster: {server: 'https://me:secret-of-me@one.test:6443/k8s'}}]\n"

@@ -6,8 +6,14 @@ from typing import Any
 
 import pytest
 
-from paddlespec.diff import Change, Effect, Operation, diff, effect
-from paddlespec.source import read
+from paddlespec.change.diff import (
+    Change,
+    Effect,
+    Operation,
+    diff,
+    effect,
+)
+from paddlespec.spec.source import read
 
 JOB = """
 apiVersion: batch/v1
@@ -67,5 +73,5 @@ def test_an_operation_follows_from_the_pair() -> None:
 
 
 def test_custom_resources_change_in_place() -> None:
-    assert effect("JobSet", ("spec", "anything")) is Effect.in_place
+    assert effect("VCJob", ("spec", "anything")) is Effect.in_place
     assert effect("Service", ("spec", "clusterIP")) is Effect.replacement

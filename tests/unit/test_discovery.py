@@ -1,4 +1,4 @@
-"""Kinds of others: asked for once, kept for some minutes, in a folder of the user's alone."""
+"""Discovery of foreign kinds, and its cache in a private folder."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from paddlespec.cluster.discovery import Discovery, cache_folder
+from paddlespec.backends.cluster.api.discovery import Discovery, cache_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +22,7 @@ LISTED = [
 
 
 class Server:
-    """What a server has, and how often it was asked."""
+    """The resources of a server, and the requests it received."""
 
     def __init__(self, listed: list[Any] | None = None) -> None:
         self.listed, self.asked = listed, 0
@@ -37,7 +37,7 @@ def discovery(server: Server, folder: Path | None, address: str = "https://a") -
     return Discovery(address, server, str(folder / "own") if folder else None)
 
 
-def test_a_group_version_is_asked_for_once() -> None:
+def test_a_group_version_is_requested_once() -> None:
     server = Server(LISTED)
     asking = discovery(server, None)
     gang = asking.resource(VERSION, "Gang")
@@ -51,21 +51,21 @@ def test_a_group_version_is_asked_for_once() -> None:
     assert server.asked == 1
 
 
-def test_what_was_found_is_kept_for_the_next_command(tmp_path: Path) -> None:
+def test_results_are_cached_for_the_next_command(tmp_path: Path) -> None:
     assert discovery(Server(LISTED), tmp_path).resource(VERSION, "Gang")
     later = Server(None)
     assert discovery(later, tmp_path).resource(VERSION, "Gang")
     assert later.asked == 0
     assert (tmp_path / "own").stat().st_mode & 0o777 == 0o700
-    assert [each.suffix for each in (tmp_path / "own").iterdir()] == [".json"]
+    assert [file.suffix for file in (tmp_path / "own").iterdir()] == [".json"]
 
 
-def test_what_is_kept_is_no_answer_to_whether_a_kind_is_served(tmp_path: Path) -> None:
+def test_the_cache_does_not_answer_whether_a_kind_is_served(tmp_path: Path) -> None:
     assert discovery(Server(LISTED), tmp_path).resource(VERSION, "Gang")
     assert discovery(Server(None), tmp_path).served(VERSION, "Gang") is None
 
 
-def test_what_was_not_found_is_asked_again(tmp_path: Path) -> None:
+def test_a_missing_kind_is_not_cached(tmp_path: Path) -> None:
     assert discovery(Server(None), tmp_path).resource(VERSION, "Gang") is None
     later = Server(LISTED)
     assert discovery(later, tmp_path).resource(VERSION, "Gang")
@@ -74,7 +74,7 @@ def test_what_was_not_found_is_asked_again(tmp_path: Path) -> None:
     assert (later.asked, newer.asked) == (1, 1)
 
 
-def test_another_server_is_another_matter(tmp_path: Path) -> None:
+def test_the_cache_is_per_server(tmp_path: Path) -> None:
     assert discovery(Server(LISTED), tmp_path).resource(VERSION, "Gang")
     other = Server(None)
     assert discovery(other, tmp_path, "https://b").resource(VERSION, "Gang") is None
@@ -82,7 +82,7 @@ def test_another_server_is_another_matter(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("age", [601, -60], ids=["old", "from-the-future"])
-def test_what_is_kept_expires(tmp_path: Path, age: int) -> None:
+def test_the_cache_expires(tmp_path: Path, age: int) -> None:
     assert discovery(Server(LISTED), tmp_path).resource(VERSION, "Gang")
     (path,) = (tmp_path / "own").iterdir()
     then = time.time() - age
@@ -93,7 +93,7 @@ def test_what_is_kept_expires(tmp_path: Path, age: int) -> None:
 @pytest.mark.parametrize(
     "content", ["", "{", "7", '[{"kind": 1}]', '[{"kind":"Gang","name":"../x"}]']
 )
-def test_what_is_kept_and_broken_is_asked_again(tmp_path: Path, content: str) -> None:
+def test_a_broken_cache_file_is_ignored(tmp_path: Path, content: str) -> None:
     assert discovery(Server(LISTED), tmp_path).resource(VERSION, "Gang")
     (path,) = (tmp_path / "own").iterdir()
     path.write_text(content)
@@ -110,11 +110,10 @@ def test_a_folder_that_others_can_write_to_is_not_used(tmp_path: Path) -> None:
     assert server.asked == 1
 
 
-def test_a_folder_that_cannot_be_made_is_no_trouble(tmp_path: Path) -> None:
+def test_a_cache_folder_that_cannot_be_created_is_ignored(tmp_path: Path) -> None:
     (tmp_path / "own").write_text("a file")
     assert discovery(Server(LISTED), tmp_path).resource(VERSION, "Gang")
 
 
-def test_where_it_is_kept() -> None:
+def test_the_cache_folder() -> None:
     assert cache_folder({"XDG_CACHE_HOME": "/c"}) == "/c/paddlespec/discovery"
-    assert cache_folder({"XDG_CACHE_HOME": "here"}) is None

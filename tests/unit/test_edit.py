@@ -1,4 +1,4 @@
-"""Edits in place: what is touched, and above all what is not."""
+"""Edits in place: what changes, and above all what does not."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from paddlespec.cli.exits import Stop
-from paddlespec.cli.write import set_values
+from paddlespec.cli.commands.set import set_values
+from paddlespec.cli.shared.exits import Stop
 from paddlespec.diagnostic import InvalidSpec
-from paddlespec.edit import Source, choose, edited
-from paddlespec.edit.nodes import roots
-from paddlespec.edit.splice import splice
-from paddlespec.source import read
-from paddlespec.update import parse
+from paddlespec.spec.edit import Source, choose, edited
+from paddlespec.spec.edit.nodes import roots
+from paddlespec.spec.edit.splice import splice
+from paddlespec.spec.source import read
+from paddlespec.spec.update import parse
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,12 +23,12 @@ HEAD = "apiVersion: paddlespec.io/v1\nkind: PaddleJob\n"
 
 
 def after(text: str, *changes: str, document: int = 0) -> str:
-    updates = [parse(each, option="") for each in changes]
+    updates = [parse(change, option="") for change in changes]
     return edited(text, "job.yaml", updates, document)
 
 
 def spec_after(text: str, *changes: str) -> str:
-    """What the changes make of the lines below the head."""
+    """Apply changes and return the lines below the head."""
     return after(HEAD + text, *changes).removeprefix(HEAD)
 
 
@@ -256,13 +256,13 @@ EDITS = {
 
 
 @pytest.mark.parametrize("name", EDITS)
-def test_an_edit_touches_its_value_and_nothing_else(name: str) -> None:
+def test_an_edit_changes_only_its_value(name: str) -> None:
     before, change, expected = EDITS[name]
     assert spec_after(before, change) == expected
 
 
 @pytest.mark.parametrize("name", EDITS)
-def test_the_breaks_of_the_lines_and_a_missing_last_one_survive(name: str) -> None:
+def test_line_breaks_are_kept_even_if_the_last_is_missing(name: str) -> None:
     before, change, expected = EDITS[name]
     windows = (HEAD + before).replace("\n", "\r\n")
     assert after(windows, change) == (HEAD + expected).replace("\n", "\r\n")
@@ -271,15 +271,15 @@ def test_the_breaks_of_the_lines_and_a_missing_last_one_survive(name: str) -> No
 
 
 @pytest.mark.parametrize("name", EDITS)
-def test_splicing_alone_does_all_that_is_usual(name: str) -> None:
-    """The round trip through another library rewrites more; it is for what is not in this list."""
+def test_splicing_is_enough_for_common_edits(name: str) -> None:
+    """The round trip through ruamel.yaml rewrites more; these edits must not need it."""
     before, change, expected = EDITS[name]
     text = HEAD + before
-    [wanted] = read(HEAD + expected, "x").documents
+    [document] = read(HEAD + expected, "x").documents
     update = parse(change, option="")
-    path = tuple(0 if each == "a" and "volumes" in update.path else each for each in update.path)
+    path = tuple(0 if part == "a" and "volumes" in update.path else part for part in update.path)
     if name != "nothing changes":
-        assert splice(text, roots(text)[0], path, update.action, wanted.data) == HEAD + expected
+        assert splice(text, roots(text)[0], path, update.action, document.data) == HEAD + expected
 
 
 @pytest.mark.parametrize(
@@ -295,7 +295,7 @@ def test_splicing_alone_does_all_that_is_usual(name: str) -> None:
         ("--- # note\n", "--- # note\nspec:\n  image: a\n"),
     ],
 )
-def test_a_file_without_values_gets_its_first(text: str, expected: str) -> None:
+def test_a_value_can_be_added_to_an_empty_file(text: str, expected: str) -> None:
     assert after(text, "image=a") == expected
 
 
@@ -307,7 +307,7 @@ def test_json_stays_json() -> None:
     assert '    ],\n    "env": {"A": "1"}\n' in after(text, "env.A=1")
 
 
-def test_what_splicing_cannot_do_is_rewritten() -> None:
+def test_other_edits_rewrite_the_document() -> None:
     """The value of a block scalar at the end of a file changes when a line follows it."""
     assert spec_after("spec:\n  command: |\n    x", "image=b") == (
         "spec:\n  command: |-\n    x\n  image: b\n"
@@ -317,32 +317,32 @@ def test_what_splicing_cannot_do_is_rewritten() -> None:
     )
 
 
-def test_a_shared_value_is_left_to_the_user() -> None:
+def test_a_shared_value_is_not_edited() -> None:
     text = HEAD + "spec:\n  env: &e\n    A: x\n  trainers:\n    env: *e\n"
-    assert "shared by an anchor" in refusal(text, "env.A=y")
+    assert "has an anchor" in refusal(text, "env.A=y")
     merged = HEAD + "spec:\n  env: &e {A: x}\n  trainers:\n    env: {<<: *e}\n"
-    assert "shared by an anchor" in refusal(merged, "trainers.env.A-")
+    assert "has an anchor" in refusal(merged, "trainers.env.A-")
 
 
-def test_a_change_that_makes_an_error_is_refused() -> None:
+def test_a_change_that_adds_an_error_is_rejected() -> None:
     text = HEAD + "spec:\n  mode: ps\n"
     assert refusal(text, "trainers.replicas=four") == (
-        "trainers.replicas=four: error: spec.trainers.replicas: expected an integer, "
-        'found the text "four" [type]'
+        "trainers.replicas=four: error: invalid value for spec.trainers.replicas: "
+        'expected an integer, got "four" [type]'
     )
     assert "[choice]" in refusal(text, "image=a", "mode=pss")
     assert "[unknown-path]" in refusal(text, "env.A-")
     assert "[unknown-path]" in refusal(text, "setup[0]=a")
 
 
-def test_errors_that_were_there_before_do_not_stop_an_edit() -> None:
+def test_existing_errors_do_not_prevent_an_edit() -> None:
     text = HEAD + "spec:\n  mode: pss\n  oops: 1\n"
     assert after(text, "image=a") == text + "  image: a\n"
     assert after(text, "mode=ps") == text.replace("pss", "ps")
     assert after(text, "oops-") == text.replace("  oops: 1\n", "")
 
 
-def test_broken_files_and_project_files_are_refused() -> None:
+def test_invalid_files_and_project_files_are_rejected() -> None:
     assert "[duplicate-key]" in refusal("a: 1\na: 2\n", "image=a")
     assert "[syntax]" in refusal("a: [\n", "image=a")
     project = "apiVersion: paddlespec.io/v1\nkind: Project\nproject: a\n"
@@ -352,19 +352,19 @@ def test_broken_files_and_project_files_are_refused() -> None:
 SEVERAL = f"{HEAD}metadata: {{name: one}}\n--- # second\n{HEAD}metadata: {{name: two}}\n"
 
 
-def test_one_of_several_documents_is_chosen_by_name_or_number() -> None:
+def test_a_document_is_selected_by_name_or_number() -> None:
     assert choose(SEVERAL, "x", "two") == choose(SEVERAL, "x", "2") == 1
     assert choose(HEAD, "x", None) == 0
     with pytest.raises(InvalidSpec) as error:
         choose(SEVERAL, "jobs.yaml", None)
-    assert str(error.value) == "jobs.yaml: error: holds 2 documents [edit]"
-    assert error.value.diagnostics[0].hint == "choose one with --document: one, two"
+    assert str(error.value) == "jobs.yaml: error: the file contains 2 documents [edit]"
+    assert error.value.diagnostics[0].hint == "select one with --document: one, two"
     for missing in ("tow", "3", "0"):
         with pytest.raises(InvalidSpec):
             choose(SEVERAL, "x", missing)
 
 
-def test_other_documents_stay() -> None:
+def test_other_documents_are_kept() -> None:
     changed = after(SEVERAL, "image=a", document=1)
     assert changed == SEVERAL + "spec:\n  image: a\n"
     first = after(SEVERAL, "image=a", document=0)
@@ -381,7 +381,7 @@ def test_other_documents_stay() -> None:
     ],
     ids=["plain", "bom", "little-endian", "big-endian"],
 )
-def test_the_encoding_survives(content: bytes) -> None:
+def test_the_encoding_is_kept(content: bytes) -> None:
     source = Source.of(content, "x")
     assert source.text == HEAD
     assert source.with_text(source.text) == content
@@ -429,12 +429,12 @@ def test_a_dry_run_shows_the_difference_and_writes_nothing(
     assert (tmp_path / "job.yaml").read_text() == HEAD + "spec: {mode: ps}"
 
 
-def test_a_file_that_cannot_be_read_or_written_is_told(tmp_path: Path) -> None:
+def test_read_and_write_errors_are_reported(tmp_path: Path) -> None:
     with pytest.raises(InvalidSpec, match="no such file"):
         set_values(str(tmp_path / "none.yaml"), ["image=a"])
     with pytest.raises(InvalidSpec, match="is a directory"):
         set_values(str(tmp_path), ["image=a"])
-    from paddlespec.cli.write import write_all
+    from paddlespec.cli.shared.write_files import write_all
 
     kept = tmp_path / "kept"
     kept.write_text("old")

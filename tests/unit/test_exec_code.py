@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from paddlespec.backend import OperationFailed
-from paddlespec.cluster.remote import Place, _exit_code
+from paddlespec.backends.cluster.streams.remote_exec import Place, _exit_code
+from paddlespec.runs.failures import OperationFailed
 
 PLACE = Place("ads", "fit-trainer-0-x", "paddle")
 CAUSES = {"causes": [{"reason": "ExitCode", "message": "7"}]}
@@ -28,5 +28,5 @@ def test_the_exit_code_is_the_commands(status: object, code: int) -> None:
 
 @pytest.mark.parametrize("status", [b"", b"{", b'{"status": "Failure", "message": "no sh"}'])
 def test_a_command_that_never_ran_has_none(status: bytes) -> None:
-    with pytest.raises(OperationFailed, match="sh could not be run in fit-trainer-0-x"):
+    with pytest.raises(OperationFailed, match="cannot run sh in fit-trainer-0-x"):
         _exit_code(status, PLACE, ["sh"])

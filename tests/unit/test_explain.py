@@ -7,47 +7,52 @@ from pathlib import Path
 
 import pytest
 
-from paddlespec import fields
-from paddlespec.cli import learn
-from paddlespec.cli.exits import Stop
+from paddlespec.bundled import bundled
+from paddlespec.cli.commands import explain, schema
+from paddlespec.cli.shared.exits import Stop
 from paddlespec.diagnostic import InvalidSpec
-from paddlespec.explain import as_data, path_of, text, tree
-from paddlespec.resources import bundled
+from paddlespec.spec import fields
+from paddlespec.spec.explain import (
+    as_data,
+    path_of,
+    text,
+    tree,
+)
 
 
 def page(field: str) -> str:
     return text(path_of(field))
 
 
-def test_a_page_says_what_a_field_takes() -> None:
+def test_a_page_describes_a_field() -> None:
     assert page("outputPolicy") == (
-        "spec.outputPolicy  (text)\n"
+        "spec.outputPolicy  (string)\n"
         "\n"
-        "What a run does when the output folder is not empty.\n"
+        "What a run does if the output folder is not empty.\n"
         "\n"
         "Default: refuse\n"
         "\n"
         "Values:\n"
         "  refuse  The run fails before it starts.\n"
-        "  reuse   The run writes beside what is there, to go on from a checkpoint.\n"
-        "  clear   The run removes what is there.\n"
+        "  reuse   The run keeps existing files, for example to resume from a checkpoint.\n"
+        "  clear   The run deletes existing files.\n"
         "\n"
         "Example:\n"
         "  outputPolicy: refuse\n"
     )
 
 
-def test_what_is_required_and_expected_is_said() -> None:
-    assert page("metadata.name").startswith("metadata.name  (text)  required\n")
-    assert "Expected: an absolute path without colons" in page("workdir")
-    assert "Expected: 1 to 10000" in page("trainers.replicas")
-    assert page("profiles.smoke.image").startswith("profiles.smoke.image  (text)\n")
+def test_a_page_shows_required_fields_and_formats() -> None:
+    assert page("metadata.name").startswith("metadata.name  (string)  required\n")
+    assert "Format: an absolute path without colons" in page("workdir")
+    assert "Format: 1 to 10000" in page("trainers.replicas")
+    assert page("profiles.smoke.image").startswith("profiles.smoke.image  (string)\n")
 
 
-def test_types_are_words() -> None:
-    assert "(text or list of text)" in page("command")
+def test_types_are_shown_as_words() -> None:
+    assert "(string or list of strings)" in page("command")
     assert "(list of mappings)" in page("volumes")
-    assert "(mapping of names to text)" in page("metadata.labels")
+    assert "(mapping of names to strings)" in page("metadata.labels")
 
 
 @pytest.mark.parametrize(
@@ -65,17 +70,17 @@ def test_types_are_words() -> None:
         ("profiles.smoke.mode", ("profiles", "smoke", "mode")),
     ],
 )
-def test_a_field_may_be_named_in_several_ways(field: str, path: tuple[str, ...]) -> None:
+def test_a_field_can_be_named_in_several_ways(field: str, path: tuple[str, ...]) -> None:
     assert path_of(field) == path
     assert text(path)
 
 
-def test_an_unknown_field_offers_the_nearest() -> None:
+def test_an_unknown_field_suggests_a_similar_one() -> None:
     with pytest.raises(InvalidSpec) as error:
         path_of("trainers.replica")
-    [found] = error.value.diagnostics
-    assert str(found) == "trainers.replica: error: no such field [unknown-path]"
-    assert found.hint == 'did you mean "trainers.replicas"?'
+    [fault] = error.value.diagnostics
+    assert str(fault) == "trainers.replica: error: unknown field [unknown-path]"
+    assert fault.hint == 'did you mean "trainers.replicas"?'
     for wrong in ("spec.image.name", "volumes.x", "metadata.nam"):
         with pytest.raises(InvalidSpec):
             path_of(wrong)
@@ -90,18 +95,18 @@ def test_every_field_has_a_page_of_80_columns_that_describes_it(field: str) -> N
 
 def test_the_tree_names_every_field_once() -> None:
     lines = tree(path_of("volumes")).splitlines()
-    assert lines[:3] == ["volumes  <list>", "  name  <text>", "  mountPath  <text>"]
+    assert lines[:3] == ["volumes  <list>", "  name  <string>", "  mountPath  <string>"]
     assert tree(path_of("")).count("  volumes  <list>\n") == 1
-    assert "    NAME  <text, true or false, number or mapping>\n" in tree(path_of("env")).replace(
+    assert "    NAME  <string, boolean, number or mapping>\n" in tree(path_of("env")).replace(
         "  NAME", "    NAME"
     )
 
 
-def test_programs_get_the_same_as_data() -> None:
-    found = as_data(path_of("policy.whenChanged"))
-    assert found["path"] == "spec.policy.whenChanged"
-    assert found["default"] == "replace-finished"
-    assert found["values"][0]["value"] == "refuse"
+def test_the_same_description_is_available_as_data() -> None:
+    data = as_data(path_of("policy.whenChanged"))
+    assert data["path"] == "spec.policy.whenChanged"
+    assert data["default"] == "replace-finished"
+    assert data["values"][0]["value"] == "refuse"
     assert as_data(path_of("scheduling"))["fields"][0]["path"] == "spec.scheduling.queue"
     whole = as_data(path_of(""), recursive=True)
     deep = json.dumps(whole)
@@ -109,15 +114,15 @@ def test_programs_get_the_same_as_data() -> None:
     assert "fields" not in as_data(path_of(""))["fields"][0]
 
 
-def test_the_commands_print(capsys: pytest.CaptureFixture[str]) -> None:
-    assert learn.explain("mode") == 0
+def test_the_commands_print_their_output(capsys: pytest.CaptureFixture[str]) -> None:
+    assert explain.explain("mode") == 0
     assert capsys.readouterr().out == page("mode")
-    assert learn.explain() == 0
+    assert explain.explain() == 0
     assert "apiVersion" in capsys.readouterr().out
-    assert learn.explain("mode", output="json") == 0
+    assert explain.explain("mode", output="json") == 0
     assert json.loads(capsys.readouterr().out) == as_data(path_of("mode"))
     with pytest.raises(Stop):
-        learn.explain("mode", output="yaml")
+        explain.explain("mode", output="yaml")
 
 
 @pytest.mark.parametrize(
@@ -133,25 +138,25 @@ def test_a_schema_is_the_published_file_byte_for_byte(
     which: str, name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     published = Path(bundled("schemas", name)).read_bytes()
-    assert learn.schema(which) == 0
+    assert schema.schema(which) == 0
     assert capsys.readouterr().out.encode() == published
-    assert learn.schema(which, str(tmp_path / "out.json")) == 0
+    assert schema.schema(which, str(tmp_path / "out.json")) == 0
     assert (tmp_path / "out.json").read_bytes() == published
 
 
-def test_an_unknown_schema_is_refused() -> None:
-    with pytest.raises(Stop, match='no schema is called "job"') as refused:
-        learn.schema("job")
-    assert refused.value.hint == "all names: paddlespec schema --list"
+def test_an_unknown_schema_is_rejected() -> None:
+    with pytest.raises(Stop, match='unknown schema "job"') as refused:
+        schema.schema("job")
+    assert refused.value.hint == "list all with: paddlespec schema --list"
     with pytest.raises(Stop) as refused:
-        learn.schema("output/job")
+        schema.schema("output/job")
     assert refused.value.hint == 'did you mean "output/jobs"?'
 
 
-def test_every_schema_that_is_listed_can_be_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert learn.schema(listed=True) == 0
+def test_every_listed_schema_can_be_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert schema.schema(listed=True) == 0
     names = capsys.readouterr().out.splitlines()
     assert len(names) == len(set(names)) > 10
-    for each in names:
-        assert learn.schema(each) == 0
+    for name in names:
+        assert schema.schema(name) == 0
         assert json.loads(capsys.readouterr().out)["$id"].endswith(".v1.json")

@@ -1,4 +1,4 @@
-"""Fingerprints: what makes other pods changes them, and nothing else does."""
+"""Fingerprints change if the pods change, and only then."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rich_specs import DOCUMENTS, LEGACY, PS, SMALL
 
-from paddlespec.contract import Archive, Context
-from paddlespec.files import Files
-from paddlespec.fingerprint import fingerprint
 from paddlespec.model import Job
 from paddlespec.pipeline import Choices, context, load
-from paddlespec.record import job_of
+from paddlespec.render.fingerprint import fingerprint
+from paddlespec.render.runtime import Archive, Context
+from paddlespec.spec.files import Files
+from paddlespec.spec.frozen import job_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 CODE = Context(code=Archive(b"", "0123456789"))
 
 
-def taken(document: dict[str, Any], found: Context = CODE, target: str = "kubernetes") -> str:
-    return fingerprint(job_of(document), found, target)
+def taken(document: dict[str, Any], context: Context = CODE, target: str = "kubernetes") -> str:
+    return fingerprint(job_of(document), context, target)
 
 
 def changed(document: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
-    """*document* with *value* at a dotted path."""
-    found = copy.deepcopy(document)
+    """Return *document* with *value* at a dotted path."""
+    result = copy.deepcopy(document)
     *parents, last = path.split(".")
-    inner = found
-    for each in parents:
-        inner = inner.setdefault(each, {})
+    inner = result
+    for parent in parents:
+        inner = inner.setdefault(parent, {})
     inner[last] = value
-    return found
+    return result
 
 
 def shuffled(value: Any, chance: random.Random) -> Any:
@@ -42,17 +42,17 @@ def shuffled(value: Any, chance: random.Random) -> Any:
         keys = list(value)
         chance.shuffle(keys)
         return {key: shuffled(value[key], chance) for key in keys}
-    return [shuffled(each, chance) for each in value] if isinstance(value, list) else value
+    return [shuffled(item, chance) for item in value] if isinstance(value, list) else value
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
 @pytest.mark.parametrize("seed", range(10))
-def test_the_order_of_keys_says_nothing(document: dict[str, Any], seed: int) -> None:
+def test_the_order_of_keys_does_not_count(document: dict[str, Any], seed: int) -> None:
     assert taken(shuffled(document, random.Random(seed))) == taken(document)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_defaults_may_be_written_out(document: dict[str, Any]) -> None:
+def test_explicit_defaults_do_not_count(document: dict[str, Any]) -> None:
     whole = Job.model_validate(document).model_dump(by_alias=True)
     assert whole["spec"]["trainers"]["replicas"]
     assert whole != document
@@ -61,8 +61,8 @@ def test_defaults_may_be_written_out(document: dict[str, Any]) -> None:
 
 def _without_nulls(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _without_nulls(each) for key, each in value.items() if each is not None}
-    return [_without_nulls(each) for each in value] if isinstance(value, list) else value
+        return {key: _without_nulls(member) for key, member in value.items() if member is not None}
+    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def _without_nulls(value: Any) -> Any:
         ("spec.package.exclude", []),
     ],
 )
-def test_what_shapes_no_pod_does_not_count(path: str, value: Any) -> None:
+def test_fields_that_do_not_affect_pods_do_not_count(path: str, value: Any) -> None:
     assert changed(PS, path, value) != PS
     assert taken(changed(PS, path, value)) == taken(PS)
 
@@ -118,22 +118,22 @@ def test_what_shapes_no_pod_does_not_count(path: str, value: Any) -> None:
         ("spec.package.pip", []),
     ],
 )
-def test_what_shapes_pods_counts(path: str, value: Any) -> None:
+def test_fields_that_affect_pods_count(path: str, value: Any) -> None:
     assert taken(changed(PS, path, value)) != taken(PS)
 
 
-def test_a_workspace_counts_by_the_output_that_it_gives() -> None:
-    one, other = (changed(SMALL, "spec.workspace", each) for each in ("/a", "/b"))
+def test_a_workspace_counts_through_its_output() -> None:
+    one, other = (changed(SMALL, "spec.workspace", path) for path in ("/a", "/b"))
     assert taken(one) != taken(other)
     assert taken(changed(PS, "spec.workspace", "/b")) == taken(PS)
 
 
-def test_passes_count_where_they_are_told_to_paddle() -> None:
-    one, other = (changed(LEGACY, "spec.parameters", {"passes": each}) for each in (1, 2))
+def test_passes_count_in_mode_legacy() -> None:
+    one, other = (changed(LEGACY, "spec.parameters", {"passes": passes}) for passes in (1, 2))
     assert taken(one) != taken(other)
 
 
-def test_the_size_of_a_claim_does_not_count_and_its_kind_does() -> None:
+def test_the_kind_of_a_claim_counts_but_not_its_size() -> None:
     def mounted(claim: Any) -> dict[str, Any]:
         return changed(SMALL, "spec.volumes", [{"name": "a", "mountPath": "/a", "claim": claim}])
 
@@ -174,6 +174,6 @@ def test_the_content_of_the_package_counts(tmp_path: Path) -> None:
     assert of("print(1)\n") == first
 
 
-def test_it_stays_what_it_was() -> None:
-    """Of a released version: another value would run every finished job again."""
+def test_the_fingerprint_is_stable() -> None:
+    """The values of a released version: other values would rerun every finished job."""
     assert taken(SMALL) == "944132262223f89b"

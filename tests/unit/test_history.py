@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddlespec.history import (
+from paddlespec.runs.history import (
     LARGEST,
     History,
     Provenance,

@@ -6,8 +6,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from paddlespec.cli import exits
-from paddlespec.cli.exits import Exit
+from paddlespec.cli.shared import exits
+from paddlespec.cli.shared.exits import Exit
 
 if TYPE_CHECKING:
     import pytest
@@ -46,12 +46,14 @@ def test_a_traceback_holds_lines_of_code_and_no_values(
 def test_no_other_printer_of_tracebacks_is_installed() -> None:
     code = f"""
 import sys
-from paddlespec.cli import app, exits, options
+from paddlespec.cli import app
+from paddlespec.cli.commands import explain
+from paddlespec.cli.shared import exits
 def fail(*_, **__):
     password = "{SECRET}"
     raise RuntimeError(password)
-app.learn.explain.__code__ = (lambda field=None, recursive=False, output="text": fail()).__code__
-app.learn.explain.__globals__["fail"] = fail
+explain.explain.__code__ = (lambda field=None, recursive=False, output="text": fail()).__code__
+explain.explain.__globals__["fail"] = fail
 sys.argv = ["paddlespec", "explain"]
 sys.exit(exits.run(app.main))
 """

@@ -1,4 +1,4 @@
-"""Layers: how several files become one spec."""
+"""Layers: merging several files into one spec."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from front import document
 
-from paddlespec.document import Document, remove, walk
-from paddlespec.layer import merge, settle
+from paddlespec.spec.document import Document, remove, walk
+from paddlespec.spec.layer import merge, settle
 
 if TYPE_CHECKING:
     from paddlespec.diagnostic import Path
@@ -17,9 +17,9 @@ NAMES = ("defaults", "spec", "overlay", "profile")
 
 
 def layered(*specs: str) -> Document:
-    """The layers of a spec, lowest first, before they are settled."""
+    """Return the layers of a spec, lowest first, with tombstones."""
     return merge(
-        document(f"spec: {{{each}}}", f"{name}.yaml", name) for name, each in zip(NAMES, specs)
+        document(f"spec: {{{spec}}}", f"{name}.yaml", name) for name, spec in zip(NAMES, specs)
     )
 
 
@@ -113,12 +113,12 @@ CASES: dict[str, tuple[list[str], Any]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_how_layers_meet(name: str) -> None:
+def test_merging_two_layers(name: str) -> None:
     layers, expected = CASES[name]
     assert spec(*layers) == expected
 
 
-def test_profiles_meet_like_specs() -> None:
+def test_profiles_merge_like_specs() -> None:
     low = document("profiles: {p: {volumes: [{name: a, claim: c}], patches: [{patch: 1}]}}")
     high = document("profiles: {p: {volumes: [{name: a, hostPath: /h}], patches: [{patch: 2}]}}")
     assert merge([low, high]).data["profiles"]["p"] == {
@@ -127,7 +127,7 @@ def test_profiles_meet_like_specs() -> None:
     }
 
 
-def test_every_value_is_told_by_its_layer() -> None:
+def test_every_value_has_the_origin_of_its_layer() -> None:
     merged = layered(
         "image: a, trainers: {replicas: 1, env: {A: x}}",
         "trainers: {replicas: 2}, volumes: [{name: v, claim: c}]",
@@ -146,24 +146,24 @@ def test_every_value_is_told_by_its_layer() -> None:
     assert str(merged.locate(("spec", "volumes", 0, "claim"))) == "spec.yaml:1:60"
 
 
-def test_a_missing_value_is_told_where_its_mapping_was_written_last() -> None:
+def test_a_missing_value_is_located_at_the_last_definition_of_its_mapping() -> None:
     merged = layered("trainers: {replicas: 1}", "trainers: {env: {A: x}}")
     assert str(merged.locate(("spec", "trainers", "image"))) == "spec.yaml:1:8"
     assert str(merged.locate_key(("spec", "missing", "image"))) == "spec.yaml:1:1"
 
 
-def test_tombstones_stay_until_all_layers_are_merged() -> None:
+def test_tombstones_are_kept_until_all_layers_are_merged() -> None:
     merged = layered("image: a", "image: null")
     assert merged.data == {"spec": {"image": None}}
     assert str(merged.locate(("spec", "image"))) == "spec.yaml:1:15"
     assert settle(merged).data == {"spec": {}}
 
 
-def test_lists_keep_their_nulls() -> None:
+def test_lists_keep_their_null_items() -> None:
     assert spec("setup: [a, null]", "image: null") == {"setup": ["a", None]}
 
 
-def test_a_document_may_be_moved_and_renamed() -> None:
+def test_a_document_can_be_moved_and_renamed() -> None:
     moved = document("trainers: {replicas: 1}", "defaults.yaml").under("spec").labelled("defaults")
     path = ("spec", "trainers", "replicas")
     assert moved.at(path) == 1
@@ -175,14 +175,14 @@ def test_a_document_may_be_moved_and_renamed() -> None:
     assert moved.part("spec", "nothing") is None
 
 
-def test_looking_up_what_is_not_there() -> None:
+def test_looking_up_missing_values() -> None:
     read = document("a: [1, {b: 2}]\nc: text\n")
     assert read.at(("a", 1, "b")) == 2
     paths: list[Path] = [("a", 2), ("a", "b"), ("c", 0, "x"), ("c", "d"), ("x", "y")]
     assert [read.at(path) for path in paths] == [None] * len(paths)
 
 
-def test_parts_may_be_left_out() -> None:
+def test_layers_with_missing_parts_are_merged() -> None:
     before = {"a": [1, 2, {"b": 3}], "c": 4}
     assert remove(before, {("a", 0), ("a", 2, "b"), ("c",)}) == {"a": [2, {}]}
     assert before == {"a": [1, 2, {"b": 3}], "c": 4}
@@ -197,14 +197,14 @@ SOURCES = ("{claim: c}", "{claim: {size: 1}}", "{claim: {access: x}}", "{claim: 
 
 
 @pytest.mark.parametrize("low", range(len(PARTS)))
-def test_variables_may_be_grouped_in_any_way(low: int) -> None:
-    layers = [document(f"spec: {{env: {{T: {each}}}}}") for each in PARTS]
+def test_merging_variables_is_associative(low: int) -> None:
+    layers = [document(f"spec: {{env: {{T: {part}}}}}") for part in PARTS]
     grouped_alike(layers[low], layers)
 
 
 @pytest.mark.parametrize("low", range(len(SOURCES)))
-def test_volumes_may_be_grouped_in_any_way(low: int) -> None:
-    layers = [document(f"spec: {{volumes: [{{name: a, {each[1:]}]}}") for each in SOURCES]
+def test_merging_volumes_is_associative(low: int) -> None:
+    layers = [document(f"spec: {{volumes: [{{name: a, {source[1:]}]}}") for source in SOURCES]
     grouped_alike(layers[low], layers)
 
 

@@ -9,10 +9,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from paddlespec.local import launch, state, verdict
-from paddlespec.local.fresh import Fresh
-from paddlespec.local.log_writer import Clock, LogWriter
-from paddlespec.local.state import Culprit, Phase, Replica, Status, Step
+from paddlespec.backends.local.logs.log_writer import Clock, LogWriter
+from paddlespec.backends.local.store import launch, run_state
+from paddlespec.backends.local.store.launch import Fresh
+from paddlespec.backends.local.store.run_state import (
+    Culprit,
+    Phase,
+    Replica,
+    Status,
+    Step,
+)
+from paddlespec.backends.local.supervisor import verdict
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,14 +34,14 @@ RUNNING = Status(
     ),
     culprit=Culprit("fit-trainer-1", "exit code 7", ("last", "words")),
     lost={"fit-trainer-1": 5},
-    boot=state.boot(),
+    boot=run_state.boot(),
     host=os.uname().nodename,
 )
 LINE = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z (.*\n)", re.DOTALL)
 
 
 def held(folder: Path) -> int:
-    fd = os.open(state.lock_file(str(folder)), os.O_RDWR | os.O_CREAT)
+    fd = os.open(run_state.lock_file(str(folder)), os.O_RDWR | os.O_CREAT)
     fcntl.flock(fd, fcntl.LOCK_EX)
     return fd
 
@@ -50,38 +57,38 @@ def texts(path: Path) -> list[bytes]:
 
 
 def test_a_state_is_read_as_it_was_written() -> None:
-    assert state.parse(state.dump(RUNNING)) == RUNNING
+    assert run_state.parse(run_state.dump(RUNNING)) == RUNNING
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"replicas": 3}'])
 def test_what_is_no_state_is_told_from_one(text: str) -> None:
     with pytest.raises(ValueError, match="not the state of a run"):
-        state.parse(text)
+        run_state.parse(text)
 
 
 def test_a_run_lives_as_long_as_its_lock_is_held(tmp_path: Path) -> None:
     fd = held(tmp_path)
-    state.write(str(tmp_path), RUNNING)
-    assert state.read(str(tmp_path)) == RUNNING
+    run_state.write(str(tmp_path), RUNNING)
+    assert run_state.read(str(tmp_path)) == RUNNING
     os.close(fd)
-    found = state.read(str(tmp_path))
+    found = run_state.read(str(tmp_path))
     assert found is not None
-    assert (found.phase, found.message) == (Phase.lost, "its supervisor is gone")
+    assert (found.phase, found.message) == (Phase.lost, "the supervisor is no longer running")
 
 
 def test_a_run_that_was_there_before_the_machine_was_started_anew_is_lost(tmp_path: Path) -> None:
     fd = held(tmp_path)
-    state.write(str(tmp_path), RUNNING._replace(boot="another"))
-    found = state.read(str(tmp_path))
+    run_state.write(str(tmp_path), RUNNING._replace(boot="another"))
+    found = run_state.read(str(tmp_path))
     os.close(fd)
     assert found is not None
-    assert (found.phase, found.message) == (Phase.lost, "this machine was started anew")
+    assert (found.phase, found.message) == (Phase.lost, "the machine was restarted")
 
 
 def test_a_run_of_another_machine_lives_while_its_lock_is_held(tmp_path: Path) -> None:
     fd = held(tmp_path)
-    state.write(str(tmp_path), RUNNING._replace(boot="another", host="elsewhere"))
-    found = state.read(str(tmp_path))
+    run_state.write(str(tmp_path), RUNNING._replace(boot="another", host="elsewhere"))
+    found = run_state.read(str(tmp_path))
     os.close(fd)
     assert found is not None
     assert found.phase is Phase.running
@@ -89,8 +96,8 @@ def test_a_run_of_another_machine_lives_while_its_lock_is_held(tmp_path: Path) -
 
 def test_what_is_over_stays_so(tmp_path: Path) -> None:
     over = RUNNING._replace(phase=Phase.succeeded, boot="another")
-    state.write(str(tmp_path), over)
-    assert state.read(str(tmp_path)) == over
+    run_state.write(str(tmp_path), over)
+    assert run_state.read(str(tmp_path)) == over
 
 
 def test_a_launch_is_read_as_it_was_written() -> None:
@@ -191,7 +198,9 @@ def test_what_no_log_takes_is_counted_and_said_as_soon_as_one_does(
     log.write(b"gone\n")
     assert (log.lost, log.problem) == (5, "no such file or directory")
     (tmp_path / "none").mkdir()
-    monkeypatch.setattr("paddlespec.local.log_writer.time.monotonic", lambda: float("inf"))
+    monkeypatch.setattr(
+        "paddlespec.backends.local.logs.log_writer.time.monotonic", lambda: float("inf")
+    )
     log.write(b"kept\n")
     assert texts(tmp_path / "none" / "a.log") == [
         b"paddlespec: 5 bytes of output were lost: no such file or directory\n",

@@ -10,7 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddlespec.logs.line import Line, Source, Splitter
-from paddlespec.logs.show import Json, Style, Text, seen
+from paddlespec.logs.show import (
+    Json,
+    Style,
+    Text,
+    seen,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddlespec.local.log_reader import FileReader, LocalLogs
-from paddlespec.local.log_writer import Clock, LogWriter
+from paddlespec.backends.local.logs.log_reader import FileReader, LocalLogs
+from paddlespec.backends.local.logs.log_writer import Clock, LogWriter
 from paddlespec.logs.line import Source
 from paddlespec.logs.merge import merged
 from paddlespec.logs.start import Start
@@ -269,7 +269,7 @@ def test_a_file_that_is_cut_off_is_told_and_read_from_its_beginning(tmp_path: Pa
 
     found = read(logs(tmp_path, is_over=is_over, told=told), follow=True)
     assert [each.text for each in found] == [b"a" * 100, b"b"]
-    assert told == ["trainer-0: its log was cut off; lines may be missing here"]
+    assert told == ["trainer-0: its log was truncated; lines may be missing here"]
 
 
 def test_a_file_that_went_away_before_the_next_was_read_is_told(tmp_path: Path) -> None:
@@ -286,7 +286,7 @@ def test_a_file_that_went_away_before_the_next_was_read_is_told(tmp_path: Path) 
 
     found = read(logs(tmp_path, is_over=is_over, told=told), follow=True)
     assert [each.text for each in found] == [b"a", b"b"]
-    assert told == ["trainer-0: its log was rotated away meanwhile; lines may be missing here"]
+    assert told == ["trainer-0: its log was rotated; lines may be missing here"]
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 5, 6, 99])

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddlespec.backend import OperationFailed
-from paddlespec.cluster.pod_logs import PodReader
+from paddlespec.backends.cluster.streams.pod_logs import PodReader
 from paddlespec.logs.line import Source
 from paddlespec.logs.merge import merged
+from paddlespec.runs.failures import OperationFailed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -110,13 +110,13 @@ def test_what_the_kubelet_rotated_away_is_told() -> None:
     told: list[str] = []
     found = read(Kubelet(rows, [len(rows[0] + "\n") * 5], kept=10), told, follow=False)
     assert found == [*map(str, range(5)), *map(str, range(50, 60))]
-    assert told == ["trainer-0: its log was rotated away meanwhile; lines may be missing here"]
+    assert told == ["trainer-0: its log was rotated; lines may be missing here"]
 
 
 def test_a_log_that_cannot_be_read_is_told_in_the_end() -> None:
     told: list[str] = []
     assert read(Kubelet([row(1, "x")], [0] * 50), told, follow=False) == []
-    assert told == ["trainer-0: its log cannot be read: the connection was reset"]
+    assert told == ["trainer-0: cannot read its log: the connection was reset"]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from paddlespec.cli import spec
+from paddlespec.cli.shared import validate_specs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,7 @@ def job(metadata: str, target: str = "kubernetes") -> str:
 
 
 def found(capsys: pytest.CaptureFixture[str], *paths: str) -> list[tuple[str, int, str]]:
-    code = spec.validate(paths, output="json")
+    code = validate_specs.validate(paths, output="json")
     listed = json.loads(capsys.readouterr().out)["diagnostics"]
     assert code == (1 if listed else 0)
     assert {each["code"] for each in listed} <= {"duplicate-job"}
@@ -84,7 +84,7 @@ def test_each_of_three_is_told_of_another(here: Path, capsys: pytest.CaptureFixt
 def test_what_tells_jobs_apart(here: Path, capsys: pytest.CaptureFixture[str], other: str) -> None:
     (here / "a.yaml").write_text(job("name: fit"))
     (here / "b.yaml").write_text(other)
-    spec.validate(["a.yaml", "b.yaml"], output="text")
+    validate_specs.validate(["a.yaml", "b.yaml"], output="text")
     assert "duplicate-job" not in capsys.readouterr().out
 
 

@@ -1,4 +1,4 @@
-"""What is left on nodes, counted as the scheduler counts."""
+"""The free resources of nodes, counted as by the scheduler."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import yaml
 
-from paddlespec.cluster.nodes import counted
-from paddlespec.demand import demand
+from paddlespec.backends.cluster.place.nodes import counted
+from paddlespec.capacity.demand import demand
 
 NODE = """\
 metadata: {name: n1, labels: {zone: a}}
@@ -21,12 +21,12 @@ status:
 
 
 def pod(containers: str, node: str | None = "n1", **spec: str) -> dict[str, Any]:
-    found = {"containers": yaml.safe_load(containers)}
-    found |= {key: yaml.safe_load(value) for key, value in spec.items()}
-    return {"metadata": {"name": "p"}, "spec": found | ({"nodeName": node} if node else {})}
+    pod = {"containers": yaml.safe_load(containers)}
+    pod |= {key: yaml.safe_load(value) for key, value in spec.items()}
+    return {"metadata": {"name": "p"}, "spec": pod | ({"nodeName": node} if node else {})}
 
 
-def test_what_is_asked_for_is_not_free() -> None:
+def test_requested_resources_are_not_free() -> None:
     pods = [
         pod("[{resources: {requests: {cpu: 500m, memory: 1Gi}, limits: {nvidia.com/gpu: 1}}}]"),
         pod("[{resources: {requests: {cpu: 2}}}, {resources: {requests: {cpu: 1}}}]"),
@@ -51,12 +51,12 @@ def test_what_is_asked_for_is_not_free() -> None:
     assert node.taints[0]["key"] == "nvidia.com/gpu"
 
 
-def test_a_node_that_is_asked_for_too_much_has_nothing_left() -> None:
+def test_an_overcommitted_node_has_nothing_free() -> None:
     (node,) = counted([yaml.safe_load(NODE)], [pod("[{resources: {requests: {cpu: 9}}}]")])
     assert node.free["cpu"] == 0
 
 
-def test_an_init_container_counts_where_it_asks_for_more() -> None:
+def test_an_init_container_counts_if_it_requests_more() -> None:
     spec = pod(
         "[{resources: {requests: {cpu: 1, memory: 1Gi}}}]",
         initContainers="[{resources: {requests: {cpu: 3}}}, {resources: {requests: {cpu: 2}}}]",
@@ -65,7 +65,7 @@ def test_an_init_container_counts_where_it_asks_for_more() -> None:
     assert demand(spec) == {"cpu": Decimal("3.25"), "memory": 1024**3}
 
 
-def test_a_sidecar_runs_beside_what_comes_after_it() -> None:
+def test_a_sidecar_adds_to_later_containers() -> None:
     spec = pod(
         "[{resources: {requests: {cpu: 1}}}]",
         initContainers="[{resources: {requests: {cpu: 3}}},"

@@ -14,18 +14,32 @@ from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pytest
-import typer
 from outputs import PAGE, ROOT, SCHEMAS, conforms, schema_of, table, values
 
-from paddlespec import explain, plan
-from paddlespec.cli.app import app
-from paddlespec.cli.config_check import Row as Check
+from paddlespec.change import plan
+from paddlespec.change.diff import (
+    Change,
+    Comparison,
+    Effect,
+    Operation,
+    Row,
+)
+from paddlespec.cli.app import command as command_line
+from paddlespec.cli.commands.config.check import Row as Check
 from paddlespec.diagnostic import Diagnostic, Severity, Span
-from paddlespec.diff import Change, Comparison, Effect, Operation, Row
-from paddlespec.history import History, Provenance, Recorded, RunRecord, State
 from paddlespec.logs.line import Line, Source
 from paddlespec.logs.show import Json
-from paddlespec.picture import (
+from paddlespec.report import changes, machine, status
+from paddlespec.report.jobs import job_data, worker_data
+from paddlespec.report.runs import listed, one
+from paddlespec.runs.history import (
+    History,
+    Provenance,
+    Recorded,
+    RunRecord,
+    State,
+)
+from paddlespec.runs.state import (
     Condition,
     Doing,
     Happening,
@@ -35,10 +49,8 @@ from paddlespec.picture import (
     Status,
     Worker,
 )
-from paddlespec.report import changes, machine, status
-from paddlespec.report.jobs import job_data, worker_data
-from paddlespec.report.runs import listed, one
 from paddlespec.shapes import all_schemas
+from paddlespec.spec import explain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -139,7 +151,7 @@ def commands(group: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...
 
 
 def test_every_command_with_json_is_on_the_page_and_no_other() -> None:
-    root = typer.main.get_command(app)
+    root = command_line()
     listed = {
         tuple(word for word in row[: row.index("-o")] if not word.startswith("-"))
         for row in table()

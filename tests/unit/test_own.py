@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from paddlespec.cluster.own import own
+from paddlespec.backends.cluster.change.managed_fields import own
 
 
 def live(spec: dict[str, Any], fields: dict[str, Any], **entry: str) -> dict[str, Any]:

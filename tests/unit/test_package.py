@@ -1,4 +1,4 @@
-"""What travels with a job, as which bytes, and how."""
+"""The files, bytes and delivery of a package."""
 
 from __future__ import annotations
 
@@ -18,10 +18,16 @@ import pytest
 from paddlespec.diagnostic import Severity
 from paddlespec.package import collect as collecting
 from paddlespec.package import walk
-from paddlespec.package.archive import LARGEST, WARN_ABOVE, archive, archive_size, digest
+from paddlespec.package.archive import (
+    MAX_CLIENT_SIDE_BYTES,
+    MAX_CONFIG_MAP_BYTES,
+    archive,
+    archive_size,
+    digest,
+)
 from paddlespec.package.collect import collect, requirements
 from paddlespec.package.delivery import delivery
-from paddlespec.record import job_of
+from paddlespec.spec.frozen import job_of
 
 if TYPE_CHECKING:
     from paddlespec.model.run import Package
@@ -31,9 +37,9 @@ posix = pytest.mark.skipif(os.name == "nt", reason="needs POSIX files")
 
 
 def package(**fields: Any) -> Package:
-    found = job_of({"metadata": {"name": "a"}, "spec": {"package": fields}}).spec.package
-    assert found is not None
-    return found
+    result = job_of({"metadata": {"name": "a"}, "spec": {"package": fields}}).spec.package
+    assert result is not None
+    return result
 
 
 def write(folder: Path, **files: str) -> Path:
@@ -53,40 +59,40 @@ def collected(folder: Path, **fields: Any) -> Collection:
 
 
 def paths(folder: Path, **fields: Any) -> list[str]:
-    found = collected(folder, **fields)
-    assert found.faults == ()
-    return [each.path for each in found.files]
+    collection = collected(folder, **fields)
+    assert collection.faults == ()
+    return [file.path for file in collection.files]
 
 
 def messages(folder: Path, **fields: Any) -> list[str]:
-    return [each.message for each in collected(folder, **fields).faults]
+    return [fault.message for fault in collected(folder, **fields).faults]
 
 
 def members(data: bytes) -> dict[str, tarfile.TarInfo]:
     with tarfile.open(fileobj=io.BytesIO(data)) as tar:
-        found = tar.getmembers()
-    assert len({each.name for each in found}) == len(found)
-    return {each.name: each for each in found}
+        entries = tar.getmembers()
+    assert len({entry.name for entry in entries}) == len(entries)
+    return {entry.name: entry for entry in entries}
 
 
 # --- which files
 
 
-def test_everything_travels_in_order_of_paths(tmp_path: Path) -> None:
+def test_files_are_collected_in_order_of_paths(tmp_path: Path) -> None:
     touch(tmp_path, "train.py", "demo/b.py", "demo/a.py", "demo-2/c.py", ".env")
-    found = collected(tmp_path)
-    assert [each.path for each in found.files] == [
+    collection = collected(tmp_path)
+    assert [file.path for file in collection.files] == [
         ".env",
         "demo-2/c.py",
         "demo/a.py",
         "demo/b.py",
         "train.py",
     ]
-    assert found.total == 5
-    assert found.faults == ()
+    assert collection.total == 5
+    assert collection.faults == ()
 
 
-def test_a_file_is_told_with_size_source_and_executable_flag(tmp_path: Path) -> None:
+def test_a_file_has_size_source_and_executable_flag(tmp_path: Path) -> None:
     write(tmp_path, **{"run.sh": "#!/bin/sh\n", "train.py": ""})
     (tmp_path / "run.sh").chmod(0o700)
     (tmp_path / "train.py").chmod(0o664)
@@ -95,10 +101,10 @@ def test_a_file_is_told_with_size_source_and_executable_flag(tmp_path: Path) -> 
     assert (train.size, train.executable) == (0, False)
 
 
-def test_a_folder_beside_the_spec_is_the_top(tmp_path: Path) -> None:
+def test_a_folder_is_relative_to_the_spec(tmp_path: Path) -> None:
     touch(tmp_path, "jobs/ignored.py", "code/train.py")
     assert [
-        each.path for each in collect(package(path="../code"), str(tmp_path / "jobs")).files
+        file.path for file in collect(package(path="../code"), str(tmp_path / "jobs")).files
     ] == ["train.py"]
 
 
@@ -107,10 +113,10 @@ def test_an_empty_folder_means_the_working_directory(
 ) -> None:
     touch(tmp_path, "train.py")
     monkeypatch.chdir(tmp_path)
-    assert [each.path for each in collect(package(), "").files] == ["train.py"]
+    assert [file.path for file in collect(package(), "").files] == ["train.py"]
 
 
-def test_git_and_compiled_python_never_travel(tmp_path: Path) -> None:
+def test_git_and_compiled_python_are_left_out(tmp_path: Path) -> None:
     touch(
         tmp_path,
         ".git/config",
@@ -123,7 +129,7 @@ def test_git_and_compiled_python_never_travel(tmp_path: Path) -> None:
     assert paths(tmp_path) == ["a.py"]
 
 
-def test_specs_and_ignore_files_stay_behind_unless_taken_back(tmp_path: Path) -> None:
+def test_specs_and_ignore_files_are_left_out_unless_included(tmp_path: Path) -> None:
     touch(tmp_path, "paddlejob.yaml", "paddlejob-big.yml", ".paddlespec.yaml", "sub/paddlejob.yaml")
     write(tmp_path, **{".gitignore": "\n", "a.py": "", "config.yaml": ""})
     assert paths(tmp_path) == ["a.py", "config.yaml"]
@@ -134,13 +140,13 @@ def test_specs_and_ignore_files_stay_behind_unless_taken_back(tmp_path: Path) ->
     ]
 
 
-def test_the_spec_itself_stays_behind_whatever_its_name(tmp_path: Path) -> None:
+def test_the_spec_itself_is_left_out_whatever_its_name(tmp_path: Path) -> None:
     touch(tmp_path, "train.yaml", "sub/train.yaml")
-    found = collect(package(), str(tmp_path), str(tmp_path / "train.yaml"))
-    assert [each.path for each in found.files] == ["sub/train.yaml"]
+    collection = collect(package(), str(tmp_path), str(tmp_path / "train.yaml"))
+    assert [file.path for file in collection.files] == ["sub/train.yaml"]
 
 
-def test_empty_folders_do_not_travel(tmp_path: Path) -> None:
+def test_empty_folders_are_left_out(tmp_path: Path) -> None:
     touch(tmp_path, "a.py")
     (tmp_path / "out").mkdir()
     assert list(members(archive(collected(tmp_path), "."))) == ["a.py"]
@@ -171,7 +177,7 @@ def test_empty_folders_do_not_travel(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("where", [".gitignore", ".paddleignore", "exclude"])
-def test_patterns_mean_what_they_mean_to_git(
+def test_patterns_have_the_meaning_of_git(
     tmp_path: Path, where: str, patterns: str, left: list[str]
 ) -> None:
     touch(tmp_path, "a.csv", "a.py", "data/a.csv", "data/b/a.py")
@@ -182,45 +188,45 @@ def test_patterns_mean_what_they_mean_to_git(
         assert paths(tmp_path) == left
 
 
-def test_nested_ignore_files_see_their_own_folder_and_win(tmp_path: Path) -> None:
+def test_nested_ignore_files_take_precedence(tmp_path: Path) -> None:
     touch(tmp_path, "a.log", "x.txt", "data/a.log", "data/x.txt", "data/sub/x.txt", "venv/lib/a.py")
     write(tmp_path, **{".gitignore": "*.log", "data/.gitignore": "!a.log\n/x.txt"})
     write(tmp_path, **{"venv/.gitignore": "*"})
     assert paths(tmp_path) == ["data/a.log", "data/sub/x.txt", "x.txt"]
 
 
-def test_exclude_beats_paddleignore_which_beats_gitignore(tmp_path: Path) -> None:
+def test_exclude_overrides_paddleignore_which_overrides_gitignore(tmp_path: Path) -> None:
     touch(tmp_path, "gen/a.py", "gen/b.py", "gen/c.py")
     write(tmp_path, **{".paddleignore": "!gen/*.py", "gen/.gitignore": "*"})
     assert paths(tmp_path, exclude=["c.py"]) == ["gen/a.py", "gen/b.py"]
 
 
-def test_an_ignored_folder_can_be_taken_back_whole(tmp_path: Path) -> None:
+def test_an_ignored_folder_can_be_included_again(tmp_path: Path) -> None:
     touch(tmp_path, "gen/deep/a.py", "other/a.py")
     write(tmp_path, **{".gitignore": "gen/\nother/", ".paddleignore": "!gen"})
     assert paths(tmp_path) == ["gen/deep/a.py"]
 
 
-def test_ignore_files_count_up_to_the_top_of_the_repository(tmp_path: Path) -> None:
+def test_ignore_files_apply_up_to_the_root_of_the_repository(tmp_path: Path) -> None:
     write(tmp_path, **{".gitignore": "train.py"})
     write(tmp_path, **{"repo/.gitignore": "*.ckpt\n/jobs/a/out\n", "repo/jobs/.gitignore": ".env"})
     touch(
-        tmp_path, "repo/.git/HEAD", *(f"repo/jobs/a/{each}" for each in ("m.ckpt", ".env", "out/o"))
+        tmp_path, "repo/.git/HEAD", *(f"repo/jobs/a/{path}" for path in ("m.ckpt", ".env", "out/o"))
     )
     touch(tmp_path, "repo/jobs/a/train.py")
     assert paths(tmp_path / "repo/jobs/a") == ["train.py"]
 
 
-def test_naming_an_ignored_folder_takes_it(tmp_path: Path) -> None:
+def test_an_ignored_folder_can_be_the_package(tmp_path: Path) -> None:
     write(tmp_path, **{".git/HEAD": "", ".gitignore": "build/", "build/train.py": ""})
     assert paths(tmp_path, path="build") == ["train.py"]
 
 
-def test_what_is_not_a_pattern_is_told_at_its_file(tmp_path: Path) -> None:
+def test_an_invalid_pattern_is_reported_with_its_file(tmp_path: Path) -> None:
     write(tmp_path, **{"sub/.gitignore": "a\\\n", "a": ""})
     assert messages(tmp_path, exclude=["!"]) == [
-        'exclude "!" is not a pattern',
-        'sub/.gitignore: "a\\" is not a pattern',
+        'invalid pattern "!" in exclude',
+        'invalid pattern "a\\" in sub/.gitignore',
     ]
 
 
@@ -228,36 +234,36 @@ def test_what_is_not_a_pattern_is_told_at_its_file(tmp_path: Path) -> None:
 
 
 def test_a_missing_folder_is_a_fault(tmp_path: Path) -> None:
-    assert messages(tmp_path, path="src") == ['there is no folder "src"']
+    assert messages(tmp_path, path="src") == ['folder "src" not found']
 
 
-def test_a_file_in_place_of_the_folder_is_a_fault(tmp_path: Path) -> None:
+def test_a_file_instead_of_a_folder_is_a_fault(tmp_path: Path) -> None:
     touch(tmp_path, "src/train.py")
     (fault,) = collected(tmp_path, path="src/train.py").faults
-    assert fault.message == '"src/train.py" is a file, expected a folder'
-    assert fault.hint == 'name its folder, "src"'
+    assert fault.message == '"src/train.py" is a file, not a folder'
+    assert fault.hint == 'use its folder, "src"'
 
 
-def test_a_path_that_no_system_takes_is_a_fault(tmp_path: Path) -> None:
-    (told,) = messages(tmp_path, path="a\0b")
-    assert told.startswith(r'"a\x00b" cannot be read: ')
-    assert "embedded null" in told
+def test_an_invalid_path_is_a_fault(tmp_path: Path) -> None:
+    (message,) = messages(tmp_path, path="a\0b")
+    assert message.startswith(r'cannot read "a\x00b": ')
+    assert "embedded null" in message
 
 
 @pytest.mark.parametrize("into", ["..", "../x", "a/../../b", "/abs"])
-def test_code_lands_below_workdir(tmp_path: Path, into: str) -> None:
+def test_code_is_delivered_below_workdir(tmp_path: Path, into: str) -> None:
     touch(tmp_path, "a")
-    assert messages(tmp_path, into=into) == [f'into "{into}" is outside of workdir']
+    assert messages(tmp_path, into=into) == [f'into "{into}" is outside workdir']
 
 
-def test_requirements_must_travel(tmp_path: Path) -> None:
+def test_requirements_must_be_in_the_package(tmp_path: Path) -> None:
     touch(tmp_path, "requirements.txt", "deps/dev.txt")
     assert messages(tmp_path, requirements="./deps/dev.txt") == []
-    expected = ['requirements "deps/dev.txt" does not travel']
+    expected = ['requirements "deps/dev.txt" not found in package']
     assert messages(tmp_path, requirements="deps/dev.txt", exclude=["deps"]) == expected
 
 
-def test_requirements_are_found_by_themselves(tmp_path: Path) -> None:
+def test_requirements_txt_is_the_default(tmp_path: Path) -> None:
     touch(tmp_path, "deps/requirements.txt")
     assert requirements(package(), collected(tmp_path)) is None
     touch(tmp_path, "requirements.txt")
@@ -266,32 +272,32 @@ def test_requirements_are_found_by_themselves(tmp_path: Path) -> None:
     assert requirements(named, collected(tmp_path)) == "deps/requirements.txt"
 
 
-def test_too_many_files_are_told_with_the_folder_that_has_them(
+def test_too_many_files_are_reported_with_their_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(walk, "MOST_FILES", 5)
-    touch(tmp_path, "a.py", *(f"data/{each}" for each in range(4)))
+    monkeypatch.setattr(walk, "MAX_FILES", 5)
+    touch(tmp_path, "a.py", *(f"data/{index}" for index in range(4)))
     assert len(paths(tmp_path)) == 5
     touch(tmp_path, "b.py")
     (fault,) = collected(tmp_path, requirements="r.txt").faults
     assert fault.message == "the package has more than 5 files or folders"
     assert fault.hint
-    assert "most are in data/" in fault.hint
+    assert "most of them are in data/" in fault.hint
     assert len(paths(tmp_path, exclude=["data"])) == 2
 
 
 @posix
-def test_many_faults_are_counted(tmp_path: Path) -> None:
-    for each in range(30):
-        (tmp_path / f"{each:02}").symlink_to("nothing")
-    found = messages(tmp_path)
-    assert found[0] == "00 links to nothing"
-    assert found[-1] == "10 more faults like these"
-    assert len(found) == collecting._MOST_FAULTS + 1
+def test_many_faults_are_summarized(tmp_path: Path) -> None:
+    for index in range(30):
+        (tmp_path / f"{index:02}").symlink_to("nothing")
+    faults = messages(tmp_path)
+    assert faults[0] == "00 is a broken link"
+    assert faults[-1] == "10 more problems of this kind"
+    assert len(faults) == collecting._MAX_FAULTS + 1
 
 
 @posix
-def test_all_faults_are_found_at_once_and_ignored_ones_are_none(tmp_path: Path) -> None:
+def test_all_faults_are_reported_except_those_of_ignored_files(tmp_path: Path) -> None:
     touch(tmp_path, "ok.py")
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "gone").symlink_to("nothing")
@@ -301,12 +307,12 @@ def test_all_faults_are_found_at_once_and_ignored_ones_are_none(tmp_path: Path) 
     with open(os.fsencode(tmp_path) + b"/caf\xe9\n", "wb"):
         pass
     assert messages(tmp_path) == [
-        r"caf\udce9\n has a name that is not UTF-8",
-        "gone links to nothing",
-        "out links out of the package",
+        "gone is a broken link",
+        "out is a link to a target outside the package",
         "pipe is a pipe, not a file",
         "self cannot be followed: too many levels of symbolic links",
-        "up links to a folder that it is in",
+        r"the name of caf\udce9\n is not UTF-8",
+        "up is a link to its own parent folder",
     ]
     assert paths(tmp_path, exclude=["caf*", "gone", "out/", "pipe", "self", "up"]) == ["ok.py"]
 
@@ -320,7 +326,7 @@ def test_a_socket_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @posix
-def test_what_cannot_be_read_is_a_fault() -> None:
+def test_an_unreadable_file_is_a_fault() -> None:
     code = (
         "import os, sys\n"
         "from types import SimpleNamespace as Package\n"
@@ -332,15 +338,15 @@ def test_what_cannot_be_read_is_a_fault() -> None:
     )
     with tempfile.TemporaryDirectory() as name:
         top = touch(Path(name), "secret", "closed/a", "half/.gitignore")
-        for each in "secret", "closed", "half/.gitignore":
-            (top / each).chmod(0)
+        for path in "secret", "closed", "half/.gitignore":
+            (top / path).chmod(0)
         top.chmod(0o755)
         command = [sys.executable, "-c", code, name]
         output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert output.splitlines() == [
-        "closed/ cannot be read: permission denied",
-        "half/.gitignore cannot be read: permission denied",
-        "secret cannot be read: permission denied",
+        "cannot read closed/: permission denied",
+        "cannot read half/.gitignore: permission denied",
+        "cannot read secret: permission denied",
     ]
 
 
@@ -348,26 +354,26 @@ def test_what_cannot_be_read_is_a_fault() -> None:
 
 
 @posix
-def test_a_link_inside_travels_as_its_content(tmp_path: Path) -> None:
+def test_a_link_is_replaced_by_its_content(tmp_path: Path) -> None:
     touch(tmp_path, "data/real.csv", "lib/a.py")
     (tmp_path / "data/latest.csv").symlink_to("real.csv")
     (tmp_path / "absolute.csv").symlink_to(tmp_path / "data/real.csv")
     (tmp_path / "src").symlink_to("lib")
-    found = collected(tmp_path)
-    assert [each.path for each in found.files] == [
+    collection = collected(tmp_path)
+    assert [file.path for file in collection.files] == [
         "absolute.csv",
         "data/latest.csv",
         "data/real.csv",
         "lib/a.py",
         "src/a.py",
     ]
-    unpacked = members(archive(found, "."))
+    unpacked = members(archive(collection, "."))
     assert unpacked["data/latest.csv"].isreg()
     assert unpacked["src"].isdir()
 
 
 @posix
-def test_the_package_itself_may_be_a_link(tmp_path: Path) -> None:
+def test_the_package_itself_can_be_a_link(tmp_path: Path) -> None:
     touch(tmp_path, "real/a.py", "real/b.py")
     (tmp_path / "real/c.py").symlink_to("a.py")
     (tmp_path / "code").symlink_to("real")
@@ -375,43 +381,43 @@ def test_the_package_itself_may_be_a_link(tmp_path: Path) -> None:
 
 
 @posix
-def test_a_neighbour_whose_name_begins_alike_is_outside(tmp_path: Path) -> None:
+def test_a_folder_with_the_same_prefix_is_outside_the_package(tmp_path: Path) -> None:
     touch(tmp_path, "code/a.py", "code-2/b.py")
     (tmp_path / "code/b.py").symlink_to("../code-2/b.py")
-    assert messages(tmp_path, path="code") == ["b.py links out of the package"]
+    assert messages(tmp_path, path="code") == ["b.py is a link to a target outside the package"]
 
 
 @posix
-def test_a_link_does_not_smuggle_git_in(tmp_path: Path) -> None:
+def test_a_link_cannot_include_git(tmp_path: Path) -> None:
     touch(tmp_path, ".git/config")
     (tmp_path / "config").symlink_to(".git/config")
     (tmp_path / "history").symlink_to(".git")
     assert messages(tmp_path) == [
-        "config links into .git, which never travels",
-        "history links into .git, which never travels",
+        "config is a link into .git, which is never included",
+        "history is a link into .git, which is never included",
     ]
 
 
 @posix
-def test_folders_that_link_to_each_other_end(tmp_path: Path) -> None:
+def test_links_between_folders_do_not_loop(tmp_path: Path) -> None:
     touch(tmp_path, "a/x", "b/y")
     (tmp_path / "a/to-b").symlink_to("../b")
     (tmp_path / "b/to-a").symlink_to("../a")
     assert messages(tmp_path) == [
-        "a/to-b/to-a links to a folder that it is in",
-        "b/to-a/to-b links to a folder that it is in",
+        "a/to-b/to-a is a link to its own parent folder",
+        "b/to-a/to-b is a link to its own parent folder",
     ]
 
 
 @posix
-def test_links_that_double_at_every_level_end(
+def test_links_that_double_at_every_level_are_limited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(walk, "MOST_FILES", 500)
-    for each in range(40):
-        (tmp_path / f"{each:02}").mkdir()
+    monkeypatch.setattr(walk, "MAX_FILES", 500)
+    for index in range(40):
+        (tmp_path / f"{index:02}").mkdir()
         for name in ("l", "r"):
-            (tmp_path / f"{each:02}/{name}").symlink_to(f"../{each + 1:02}")
+            (tmp_path / f"{index:02}/{name}").symlink_to(f"../{index + 1:02}")
     (tmp_path / "40").mkdir()
     assert messages(tmp_path) == ["the package has more than 500 files or folders"]
 
@@ -457,15 +463,15 @@ def outside(folder: Path) -> dict[str, tuple[bytes, bool]]:
 @posix
 @pytest.mark.parametrize("tool", ["tarfile", "tar", "tar-C", "bsdtar"])
 @pytest.mark.parametrize("into", [".", "demo", "deep/" + "i" * 60])
-def test_unpacking_gives_exactly_what_was_collected(tmp_path: Path, into: str, tool: str) -> None:
+def test_unpacking_restores_the_collected_files(tmp_path: Path, into: str, tool: str) -> None:
     source, target = tmp_path / "s", tmp_path / "t"
     for index, name in enumerate(HOSTILE):
         write(source, **{name: "x" * index * 40})
     (source / "-rf").chmod(0o755)
     target.mkdir()
-    found = collected(source)
-    assert found.faults == ()
-    data = archive(found, into)
+    collection = collected(source)
+    assert collection.faults == ()
+    data = archive(collection, into)
     if tool == "tarfile":
         with tarfile.open(fileobj=io.BytesIO(data)) as tar:
             tar.extractall(target, filter="data")
@@ -485,7 +491,7 @@ def test_unpacking_gives_exactly_what_was_collected(tmp_path: Path, into: str, t
     }
 
 
-def test_the_bytes_depend_on_names_contents_and_the_executable_bit_alone(
+def test_the_bytes_depend_only_on_names_contents_and_the_executable_bit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     results = set()
@@ -504,8 +510,8 @@ def test_the_bytes_depend_on_names_contents_and_the_executable_bit_alone(
     assert len(results) == 1
 
 
-def test_the_bytes_are_these(tmp_path: Path) -> None:
-    """They stand in the names of objects: another byte would run every job again."""
+def test_the_bytes_are_stable(tmp_path: Path) -> None:
+    """Object names contain the digest: another byte would rerun every job."""
     write(tmp_path, **{"demo/train.py": "print()\n", "empty": "", "ü" * 60: "x"})
     data = archive(collected(tmp_path), "into")
     assert data[257:265] == b"ustar\x0000"
@@ -516,14 +522,14 @@ def test_digests_are_short_hashes_of_the_content() -> None:
     assert digest(b"") == "e3b0c44298"
 
 
-def test_folders_come_before_what_is_in_them_and_belong_to_nobody(tmp_path: Path) -> None:
+def test_folders_precede_their_content_and_have_no_owner(tmp_path: Path) -> None:
     touch(tmp_path, "a/b/c.py", "run.sh")
     (tmp_path / "run.sh").chmod(0o777)
-    found = members(archive(collected(tmp_path), "x/y"))
-    assert list(found) == ["x", "x/y", "x/y/a", "x/y/a/b", "x/y/a/b/c.py", "x/y/run.sh"]
+    entries = members(archive(collected(tmp_path), "x/y"))
+    assert list(entries) == ["x", "x/y", "x/y/a", "x/y/a/b", "x/y/a/b/c.py", "x/y/run.sh"]
     facts = {
-        (each.mtime, each.uid, each.gid, each.uname, each.gname, each.mode, each.type)
-        for each in found.values()
+        (entry.mtime, entry.uid, entry.gid, entry.uname, entry.gname, entry.mode, entry.type)
+        for entry in entries.values()
     }
     executable = 0o755 if os.name != "nt" else 0o644
     assert facts == {
@@ -534,10 +540,10 @@ def test_folders_come_before_what_is_in_them_and_belong_to_nobody(tmp_path: Path
 
 
 @pytest.mark.parametrize("into", [".", "./", "/", "demo", "demo/", "./demo/x", "i" * 120])
-def test_the_size_is_known_before_a_file_is_read(tmp_path: Path, into: str) -> None:
+def test_the_size_is_computed_without_reading_files(tmp_path: Path, into: str) -> None:
     write(tmp_path, **{"a": "", "b/c": "x" * 512, "d/e": "x" * 513, "n" * 120: "y"})
-    found = collected(tmp_path)
-    assert archive_size(found, into) == len(archive(found, into))
+    collection = collected(tmp_path)
+    assert archive_size(collection, into) == len(archive(collection, into))
 
 
 @pytest.mark.parametrize(
@@ -554,66 +560,66 @@ def test_the_size_is_known_before_a_file_is_read(tmp_path: Path, into: str) -> N
         pytest.param("/".join(["d" * 77, "d" * 78, "n" * 100]), 5, id="has-a-long-start"),
     ],
 )
-def test_only_what_ustar_cannot_say_gets_a_further_header(
-    tmp_path: Path, name: str, headers: int
-) -> None:
+def test_only_long_names_get_a_pax_header(tmp_path: Path, name: str, headers: int) -> None:
     write(tmp_path, **{name: ""})
     data = archive(collected(tmp_path), ".")
     assert len(data) == headers * 512 + 1024
     assert all(data[at] for at in range(0, headers * 512, 512))
 
 
-def test_nothing_at_all_is_an_empty_archive(tmp_path: Path) -> None:
+def test_no_files_make_an_empty_archive(tmp_path: Path) -> None:
     assert members(archive(collected(tmp_path), "demo")) == {}
 
 
-def test_a_file_that_vanished_stops_the_archive(tmp_path: Path) -> None:
+def test_a_deleted_file_fails_the_archive(tmp_path: Path) -> None:
     touch(tmp_path, "a")
-    found = collected(tmp_path)
+    collection = collected(tmp_path)
     (tmp_path / "a").unlink()
     with pytest.raises(FileNotFoundError):
-        archive(found, ".")
+        archive(collection, ".")
 
 
 # --- delivery
 
 
-def test_a_folder_beside_the_spec_travels_in_a_config_map(tmp_path: Path) -> None:
+def test_a_folder_is_delivered_in_a_config_map(tmp_path: Path) -> None:
     touch(tmp_path, "a.py")
-    for asked in ("auto", "configmap"):
-        assert delivery(package(delivery=asked), collected(tmp_path)) == ("configmap", ())
+    for way in ("auto", "configmap"):
+        assert delivery(package(delivery=way), collected(tmp_path)) == ("configmap", ())
 
 
-def test_an_absolute_path_is_already_there() -> None:
+def test_an_absolute_path_is_not_delivered() -> None:
     assert delivery(package(path="/pfs/code"), None) == ("present", ())
     way, (fault,) = delivery(package(path="/pfs/code", delivery="configmap"), None)
     assert way == "present"
-    assert fault.message.endswith("/pfs/code is already there")
+    assert fault.message.endswith("not /pfs/code")
 
 
 @pytest.mark.parametrize("asked", ["volume", "image", "git"])
-def test_a_delivery_that_is_missing_is_told(tmp_path: Path, asked: str) -> None:
+def test_an_unavailable_delivery_is_reported(tmp_path: Path, asked: str) -> None:
     touch(tmp_path, "a.py")
     _, (fault,) = delivery(package(delivery=asked), collected(tmp_path))
     assert fault.message == f"delivery {asked} is not available yet"
     assert fault.severity is Severity.error
 
 
-def test_the_archive_fits_the_config_map_to_the_byte(tmp_path: Path) -> None:
+def test_the_size_limit_of_a_config_map_is_exact(tmp_path: Path) -> None:
     overhead = 512 + 1024
-    write(tmp_path, **{"model.bin": "x" * (LARGEST - overhead)})
+    write(tmp_path, **{"model.bin": "x" * (MAX_CONFIG_MAP_BYTES - overhead)})
     _, (fault,) = delivery(package(), collected(tmp_path))
     assert fault.severity is Severity.warning
-    write(tmp_path, **{"model.bin": "x" * (LARGEST - overhead + 1)})
+    write(tmp_path, **{"model.bin": "x" * (MAX_CONFIG_MAP_BYTES - overhead + 1)})
     _, (fault,) = delivery(package(), collected(tmp_path))
     assert fault.severity is Severity.error
-    assert fault.message == "the code is 1,049,088 bytes, a ConfigMap takes 1,048,576"
+    assert (
+        fault.message == "the package has 1,049,088 bytes; ConfigMap delivery is limited to 1 MiB"
+    )
     assert fault.hint
-    assert fault.hint.startswith("largest: model.bin (1,047,041)")
+    assert "largest: model.bin (1,047,041)" in fault.hint
 
 
-def test_code_too_large_for_client_side_kubectl_is_a_warning(tmp_path: Path) -> None:
-    fits = (WARN_ABOVE - 1536) // 512 * 512
+def test_a_package_too_large_for_client_side_kubectl_is_a_warning(tmp_path: Path) -> None:
+    fits = (MAX_CLIENT_SIDE_BYTES - 1536) // 512 * 512
     write(tmp_path, a="x" * fits)
     assert delivery(package(), collected(tmp_path)).faults == ()
     write(tmp_path, a="x" * (fits + 1))
@@ -621,16 +627,19 @@ def test_code_too_large_for_client_side_kubectl_is_a_warning(tmp_path: Path) -> 
     assert fault.severity is Severity.warning
 
 
-def test_a_package_of_nothing_is_a_warning(tmp_path: Path) -> None:
+def test_an_empty_package_is_a_warning(tmp_path: Path) -> None:
     touch(tmp_path, "paddlejob.yaml")
     (fault,) = delivery(package(), collected(tmp_path)).faults
-    assert (fault.message, fault.severity) == ("nothing in the package travels", Severity.warning)
+    assert (fault.message, fault.severity) == (
+        "the package is empty: all files are ignored",
+        Severity.warning,
+    )
 
 
 # --- cost
 
 
-def test_slow_modules_wait_for_their_first_use(tmp_path: Path) -> None:
+def test_slow_modules_are_imported_on_first_use(tmp_path: Path) -> None:
     touch(tmp_path, "a.py")
     code = (
         "import sys\n"

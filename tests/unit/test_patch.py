@@ -1,4 +1,4 @@
-"""Patches: the escape hatch, and what it may not be used for."""
+"""Patches: what they change, and what they cannot change."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from paddlespec.gate import EFFECTIVE, check
-from paddlespec.patch import apply_patches, is_built_in
-from paddlespec.patch.guard import refusals
-from paddlespec.patch.pointer import json_patch
-from paddlespec.patch.strategic import json_merge, strategic_merge
-from paddlespec.patch.value import PatchFailed
-from paddlespec.record import job_of
-from paddlespec.source import read
+from paddlespec.render.patch import apply_patches, is_built_in
+from paddlespec.render.patch.guard import refusals
+from paddlespec.render.patch.pointer import json_patch
+from paddlespec.render.patch.strategic import json_merge, strategic_merge
+from paddlespec.render.patch.value import PatchFailed
+from paddlespec.spec.frozen import job_of
+from paddlespec.spec.gate import EFFECTIVE, check
+from paddlespec.spec.source import read
 
 if TYPE_CHECKING:
     from paddlespec.diagnostic import Diagnostic
@@ -82,11 +82,11 @@ spec:
 
 def rendered() -> list[dict[str, Any]]:
     texts = [SERVICE, JOB % {"role": "pservers"}, JOB % {"role": "trainers"}, JOBSET]
-    return [yaml.safe_load(each) for each in texts]
+    return [yaml.safe_load(text) for text in texts]
 
 
 def patch(text: str, target: str = "kubernetes") -> tuple[list[dict[str, Any]], list[Diagnostic]]:
-    """What *text*, one patch to a line below line 10, makes of the rendered objects."""
+    """Apply *text*, one patch per line from line 11 on, to the rendered objects."""
     lines = [f"    {line}\n" for line in text.strip("\n").splitlines()]
     reading = read(SPEC + "".join(lines), "job.yaml")
     assert reading.diagnostics == []
@@ -94,18 +94,18 @@ def patch(text: str, target: str = "kubernetes") -> tuple[list[dict[str, Any]], 
     assert check(document, EFFECTIVE).diagnostics == []
     before = rendered()
     kept = copy.deepcopy(before)
-    after, found = apply_patches(before, job_of(document.data), document, target)
+    after, faults = apply_patches(before, job_of(document.data), document, target)
     assert before == kept
-    return after, found
+    return after, faults
 
 
-def told(text: str) -> list[str]:
-    """The findings, as line, code, the word that each points at, and message."""
+def reported(text: str) -> list[str]:
+    """Format diagnostics as line, code, the text they point at, and message."""
     lines = [*SPEC.splitlines(), *(f"    {line}" for line in text.strip("\n").splitlines())]
     return [
-        f"{each.span.line} {each.code} at "
-        f"{lines[each.span.line - 1][each.span.column - 1 : each.span.end_column - 1]}: {each.message}"
-        for each in patch(text)[1]
+        f"{fault.span.line} {fault.code} at "
+        f"{lines[fault.span.line - 1][fault.span.column - 1 : fault.span.end_column - 1]}: {fault.message}"
+        for fault in patch(text)[1]
     ]
 
 
@@ -115,61 +115,61 @@ def pod(manifest: dict[str, Any]) -> dict[str, Any]:
 
 
 class TestWhichObjects:
-    def test_kind_and_role_pick_one_object(self) -> None:
-        after, found = patch(
+    def test_kind_and_role_select_one_object(self) -> None:
+        after, faults = patch(
             "- {target: {kind: Job, role: trainers}, patch: {spec: {backoffLimit: 3}}}"
         )
-        assert found == []
-        assert [each["spec"].get("backoffLimit") for each in after] == [None, 0, 3, None]
+        assert faults == []
+        assert [manifest["spec"].get("backoffLimit") for manifest in after] == [None, 0, 3, None]
 
-    def test_role_alone_picks_every_object_of_the_role(self) -> None:
-        after, found = patch(
+    def test_role_alone_selects_all_objects_of_the_role(self) -> None:
+        after, faults = patch(
             "- {target: {role: pservers}, patch: {metadata: {annotations: {team: ads}}}}"
         )
-        assert found == []
-        marked = [each["metadata"].get("annotations") for each in after]
+        assert faults == []
+        marked = [manifest["metadata"].get("annotations") for manifest in after]
         assert marked == [{"team": "ads"}, {"team": "ads"}, None, None]
 
-    def test_an_empty_target_picks_everything(self) -> None:
-        after, found = patch("- {target: {}, patch: {metadata: {labels: {team: ads}}}}")
-        assert found == []
-        assert [each["metadata"]["labels"]["team"] for each in after] == ["ads"] * 4
+    def test_an_empty_target_selects_everything(self) -> None:
+        after, faults = patch("- {target: {}, patch: {metadata: {labels: {team: ads}}}}")
+        assert faults == []
+        assert [manifest["metadata"]["labels"]["team"] for manifest in after] == ["ads"] * 4
 
-    def test_a_patch_for_another_target_is_left_out(self) -> None:
+    def test_a_patch_for_another_target_is_skipped(self) -> None:
         text = "- {when: {target: jobset}, target: {kind: Nope}, patch: {spec: {a: 1}}}"
         assert patch(text) == (rendered(), [])
-        assert [each.code for each in patch(text, "jobset")[1]] == ["patch-no-match"]
+        assert [fault.code for fault in patch(text, "jobset")[1]] == ["patch-no-match"]
 
-    def test_no_match_points_at_the_field_that_matches_nothing(self) -> None:
+    def test_no_match_is_reported_at_the_field_without_matches(self) -> None:
         text = "- {target: {kind: Job, name: fit-trainer}, patch: {spec: {a: 1}}}"
-        assert told(text) == [
+        assert reported(text) == [
             (
-                "11 patch-no-match at fit-trainer: the patch matches nothing: no object has kind Job,"
-                " name fit-trainer"
+                '11 patch-no-match at fit-trainer: the patch matches no object with kind "Job", '
+                'name "fit-trainer"'
             )
         ]
         assert patch(text)[1][0].hint == (
-            "rendered are Service fit-pservers (pservers), Job fit-pservers (pservers), "
+            "select one of Service fit-pservers (pservers), Job fit-pservers (pservers), "
             "Job fit-trainers (trainers), JobSet fit"
         )
 
-    def test_no_match_of_fields_that_match_one_by_one_points_at_the_target(self) -> None:
-        assert told("- {target: {kind: Service, role: trainers}, patch: {spec: {a: 1}}}") == [
+    def test_no_match_of_a_combination_is_reported_at_the_target(self) -> None:
+        assert reported("- {target: {kind: Service, role: trainers}, patch: {spec: {a: 1}}}") == [
             (
-                "11 patch-no-match at target: the patch matches nothing: no object has kind Service,"
-                " role trainers"
+                '11 patch-no-match at target: the patch matches no object with kind "Service", '
+                'role "trainers"'
             )
         ]
 
-    def test_patches_are_applied_in_order_and_all_findings_are_told_at_once(self) -> None:
-        after, found = patch("""
+    def test_patches_are_applied_in_order_and_all_errors_are_reported(self) -> None:
+        after, faults = patch("""
 - {target: {kind: JobSet}, patch: {spec: {ttl: 1}}}
 - {target: {kind: JobSet}, patch: {metadata: {name: other}, spec: {ttl: 9}}}
 - {target: {kind: Nope}, patch: {spec: {ttl: 9}}}
 - {target: {kind: JobSet}, patch: [{op: test, path: /spec/ttl, value: 2}]}
 - {target: {kind: JobSet}, patch: [{op: copy, from: /spec/ttl, path: /spec/seen}]}
 """)
-        assert [(each.code, each.span.line) for each in found] == [
+        assert [(diagnostic.code, diagnostic.span.line) for diagnostic in faults] == [
             ("patch-refused", 12),
             ("patch-no-match", 13),
             ("patch-failed", 14),
@@ -182,7 +182,7 @@ def merged(before: str, change: str) -> Any:
 
 
 class TestStrategicMerge:
-    def test_an_item_is_found_by_its_key_and_keeps_its_place(self) -> None:
+    def test_an_item_is_merged_by_its_key_and_keeps_its_position(self) -> None:
         before = (
             "spec: {containers: [{name: a, env: [{name: X, value: 1}, {name: Y, value: $(X)}]}]}"
         )
@@ -194,7 +194,7 @@ class TestStrategicMerge:
             " {name: Z, value: $(Y)}]}]}"
         )
 
-    def test_new_items_come_last_and_without_nulls(self) -> None:
+    def test_new_items_are_appended_without_nulls(self) -> None:
         change = "spec: {containers: [{name: b, image: x, command: null}]}"
         assert merged("spec: {containers: [{name: a}]}", change) == {
             "spec": {"containers": [{"name": "a"}, {"name": "b", "image": "x"}]}
@@ -209,7 +209,7 @@ class TestStrategicMerge:
             ("ports", "containerPort"),
         ],
     )
-    def test_lists_of_a_container_have_their_own_keys(self, field: str, key: str) -> None:
+    def test_lists_of_a_container_have_merge_keys(self, field: str, key: str) -> None:
         def spec(*items: dict[str, Any]) -> Any:
             return {"spec": {"containers": [{"name": "a", field: list(items)}]}}
 
@@ -226,14 +226,14 @@ class TestStrategicMerge:
             ("topologySpreadConstraints", "topologyKey"),
         ],
     )
-    def test_other_lists_have_theirs(self, field: str, key: str) -> None:
+    def test_other_lists_have_merge_keys(self, field: str, key: str) -> None:
         after = strategic_merge({field: [{key: "x", "a": 1}]}, {field: [{key: "x", "b": 2}]})
         assert after == {field: [{key: "x", "a": 1, "b": 2}]}
 
-    def test_of_two_items_with_one_key_the_first_is_merged(self) -> None:
+    def test_the_first_of_two_items_with_the_same_key_is_merged(self) -> None:
         before = "spec: {ports: [{port: 1, protocol: TCP}, {port: 1, protocol: UDP}]}"
         after = merged(before, "spec: {ports: [{port: 1, name: x}]}")
-        assert [each.get("name") for each in after["spec"]["ports"]] == ["x", None]
+        assert [port.get("name") for port in after["spec"]["ports"]] == ["x", None]
 
     def test_true_is_not_1(self) -> None:
         after = merged("spec: {ports: [{port: 1}]}", "spec: {ports: [{port: true}]}")
@@ -248,7 +248,7 @@ class TestStrategicMerge:
     def test_lists_without_a_key_are_replaced(self, field: str) -> None:
         assert strategic_merge({field: [1, 2]}, {field: [3]}) == {field: [3]}
 
-    def test_a_null_removes(self) -> None:
+    def test_null_removes_a_value(self) -> None:
         assert merged("{a: {b: 1, c: 2}}", "{a: {b: null, d: null}}") == {"a": {"c": 2}}
 
     def test_delete_replace_and_merge_of_mappings(self) -> None:
@@ -256,7 +256,7 @@ class TestStrategicMerge:
         change = "{a: {$patch: delete}, b: {$patch: replace, y: 2}, c: {$patch: merge, y: 2}}"
         assert merged(before, change) == {"a": {}, "b": {"y": 2}, "c": {"x": 1, "y": 2}}
 
-    def test_delete_of_what_is_not_there_adds_nothing(self) -> None:
+    def test_deleting_a_missing_value_adds_nothing(self) -> None:
         assert merged("{a: 1}", "{b: {$patch: delete}}") == {"a": 1}
 
     def test_delete_and_replace_of_items(self) -> None:
@@ -272,7 +272,7 @@ class TestStrategicMerge:
         change = "{finalizers: [c, a], $deleteFromPrimitiveList/finalizers: [b]}"
         assert merged("{finalizers: [a, b]}", change) == {"finalizers": ["a", "c"]}
 
-    def test_values_are_deleted_from_any_list_of_plain_values(self) -> None:
+    def test_values_are_deleted_from_lists_of_scalars(self) -> None:
         assert merged("{args: [a, b, a]}", "{$deleteFromPrimitiveList/args: [a]}") == {
             "args": ["b"]
         }
@@ -280,7 +280,7 @@ class TestStrategicMerge:
     def test_set_element_order_moves_only_what_it_names(self) -> None:
         change = "{env: [{name: d}], $setElementOrder/env: [{name: d}, {name: a}]}"
         after = merged("{env: [{name: a}, {name: b}]}", change)
-        assert [each["name"] for each in after["env"]] == ["d", "b", "a"]
+        assert [variable["name"] for variable in after["env"]] == ["d", "b", "a"]
 
     def test_retain_keys_clears_the_rest(self) -> None:
         before = "{volumes: [{name: v, emptyDir: {}}]}"
@@ -290,33 +290,37 @@ class TestStrategicMerge:
     @pytest.mark.parametrize(
         ("before", "change", "message"),
         [
-            ("{a: {b: 1}}", "{a: [1]}", "a is a mapping in the object, a list in the patch"),
-            ("{a: [1]}", "{a: x}", "a is a list in the object, a text in the patch"),
-            ("{a: x}", "{a: {b: 1}}", "a is a text in the object, a mapping in the patch"),
-            ("{}", "{env: [x]}", "env[0]: expected a mapping, found a text"),
+            ("{a: {b: 1}}", "{a: [1]}", "a is a mapping in the object, but a list in the patch"),
+            ("{a: [1]}", "{a: x}", "a is a list in the object, but a string in the patch"),
+            ("{a: x}", "{a: {b: 1}}", "a is a string in the object, but a mapping in the patch"),
+            ("{}", "{env: [x]}", "env[0] must be a mapping, not a string"),
             ("{}", "{env: [{value: 1}]}", "env[0] has no name"),
             ("{}", "{env: [{name: a}, {name: a}]}", "env has two items with name a"),
-            ("{}", "{a: {$patch: remove}}", "$patch is one of delete, merge, replace"),
-            ("{}", "{$pach: delete}", "$pach is not a directive"),
-            ("{}", "{tolerations: [{$patch: delete}]}", "tolerations has no merge key"),
-            ("{}", "{$retainKeys: a}", "$retainKeys needs a list of texts"),
-            ("{}", "{$retainKeys: [], a: 1}", "$retainKeys leaves out a, which the patch sets"),
-            ("{}", "{$setElementOrder/a: 1}", "$setElementOrder/a needs a list"),
-            ("{}", "{finalizers: [{}]}", "finalizers is a list of plain values"),
+            ("{}", "{a: {$patch: remove}}", "$patch must be one of delete, merge, replace"),
+            ("{}", "{$pach: delete}", "unknown directive $pach"),
+            (
+                "{}",
+                "{tolerations: [{$patch: delete}]}",
+                "tolerations has no merge key and is replaced as a whole",
+            ),
+            ("{}", "{$retainKeys: a}", "$retainKeys requires a list of strings"),
+            ("{}", "{$retainKeys: [], a: 1}", "$retainKeys does not list a, which the patch sets"),
+            ("{}", "{$setElementOrder/a: 1}", "$setElementOrder/a requires a list"),
+            ("{}", "{finalizers: [{}]}", "finalizers must contain only scalars"),
             (
                 "{a: [{}]}",
                 "{$deleteFromPrimitiveList/a: [x]}",
-                "$deleteFromPrimitiveList/a: a is not a list of plain values",
+                "$deleteFromPrimitiveList/a: a must be a list of scalars",
             ),
         ],
     )
-    def test_what_does_not_fit_fails(self, before: str, change: str, message: str) -> None:
+    def test_a_mismatched_patch_fails(self, before: str, change: str, message: str) -> None:
         with pytest.raises(PatchFailed) as failure:
             merged(before, change)
         assert failure.value.message == message
 
-    def test_a_failure_stands_at_its_word(self) -> None:
-        assert told("""
+    def test_a_failure_is_reported_at_its_position(self) -> None:
+        assert reported("""
 - target: {kind: Job, role: trainers}
   patch:
     spec:
@@ -328,7 +332,7 @@ class TestStrategicMerge:
 """) == [
             (
                 "18 patch-failed at 80: Job fit-trainers: spec.template.spec.containers[0].ports is a list"
-                " in the object, a number in the patch"
+                " in the object, but a number in the patch"
             )
         ]
 
@@ -347,7 +351,7 @@ class TestStrategicMerge:
         ("kubeflow.org/v1", False),
     ],
 )
-def test_what_kubernetes_defines_is_told_from_custom_resources(
+def test_built_in_kinds_are_distinguished_from_custom_resources(
     api_version: str, built_in: bool
 ) -> None:
     assert is_built_in(api_version) is built_in
@@ -443,36 +447,38 @@ def by_kubectl(manifest: dict[str, Any], change: dict[str, Any]) -> Any:
 
 
 def unordered(value: Any) -> Any:
-    """*value* with its lists sorted: kubectl puts new items first."""
+    """Sort the lists in *value*, because kubectl inserts new items first."""
     if isinstance(value, dict):
-        return {key: unordered(each) for key, each in value.items()}
+        return {key: unordered(member) for key, member in value.items()}
     if isinstance(value, list):
-        return sorted(map(unordered, value), key=lambda each: json.dumps(each, sort_keys=True))
+        return sorted(map(unordered, value), key=lambda item: json.dumps(item, sort_keys=True))
     return value
 
 
 class TestAgainstKubectl:
     @pytest.mark.parametrize("change", AGREED.values(), ids=AGREED.keys())
-    def test_a_pod_is_patched_as_kubectl_does(self, change: str) -> None:
-        manifest, wanted = yaml.safe_load(POD), yaml.safe_load(change)
-        after = strategic_merge(manifest, wanted)
+    def test_a_pod_is_patched_like_in_kubectl(self, change: str) -> None:
+        manifest, patch_data = yaml.safe_load(POD), yaml.safe_load(change)
+        after = strategic_merge(manifest, patch_data)
         assert after != manifest
-        assert unordered(after) == unordered(by_kubectl(manifest, wanted))
+        assert unordered(after) == unordered(by_kubectl(manifest, patch_data))
 
     def test_ports_of_a_service_merge_by_port(self) -> None:
         manifest = yaml.safe_load(SERVICE)
-        wanted = yaml.safe_load("spec: {ports: [{port: 8002, targetPort: 1}, {port: 9, name: x}]}")
-        after = strategic_merge(manifest, wanted)
+        patch_data = yaml.safe_load(
+            "spec: {ports: [{port: 8002, targetPort: 1}, {port: 9, name: x}]}"
+        )
+        after = strategic_merge(manifest, patch_data)
         assert len(after["spec"]["ports"]) == 3
-        assert unordered(after) == unordered(by_kubectl(manifest, wanted))
+        assert unordered(after) == unordered(by_kubectl(manifest, patch_data))
 
     def test_rules_of_a_failure_policy_are_atomic(self) -> None:
         manifest = yaml.safe_load(JOB % {"role": "trainers"})
         manifest["spec"]["podFailurePolicy"] = {"rules": [{"action": "Ignore"}]}
-        wanted = {"spec": {"podFailurePolicy": {"rules": [{"action": "FailJob"}]}}}
-        after = strategic_merge(manifest, wanted)
-        assert after["spec"]["podFailurePolicy"] == wanted["spec"]["podFailurePolicy"]
-        assert unordered(after) == unordered(by_kubectl(manifest, wanted))
+        patch_data = {"spec": {"podFailurePolicy": {"rules": [{"action": "FailJob"}]}}}
+        after = strategic_merge(manifest, patch_data)
+        assert after["spec"]["podFailurePolicy"] == patch_data["spec"]["podFailurePolicy"]
+        assert unordered(after) == unordered(by_kubectl(manifest, patch_data))
 
 
 class TestJsonMerge:
@@ -500,22 +506,22 @@ class TestJsonMerge:
         assert json_merge(json.loads(before), json.loads(change)) == json.loads(after)
 
     def test_a_custom_resource_is_merged_and_its_lists_are_replaced(self) -> None:
-        after, found = patch(
+        after, faults = patch(
             "- {target: {kind: JobSet}, patch: {spec: {successPolicy: {a: 1}, replicatedJobs: []}}}"
         )
-        assert found == []
+        assert faults == []
         assert after[3]["spec"] == {
             "network": {"subdomain": "fit"},
             "replicatedJobs": [],
             "successPolicy": {"a": 1},
         }
 
-    def test_a_directive_has_no_meaning_there(self) -> None:
-        assert told(
+    def test_directives_are_rejected_for_custom_resources(self) -> None:
+        assert reported(
             "- {target: {kind: JobSet}, patch: {spec: {replicatedJobs: [{$patch: delete}]}}}"
         ) == [
             (
-                "11 patch-failed at delete: JobSet fit: $patch has no meaning for"
+                "11 patch-failed at delete: JobSet fit: $patch is not supported for"
                 " jobset.x-k8s.io/v1alpha2"
             )
         ]
@@ -558,7 +564,7 @@ class TestJsonPatch:
             ({"a": 1}, '[{op: replace, path: "", value: {b: 2}}]', {"b": 2}),
         ],
     )
-    def test_an_operation(self, before: Any, operations: str, after: Any) -> None:
+    def test_an_operation_is_applied(self, before: Any, operations: str, after: Any) -> None:
         kept = copy.deepcopy(before)
         assert changed(before, operations) == after
         assert before == kept
@@ -566,7 +572,7 @@ class TestJsonPatch:
     def test_keys_keep_their_order(self) -> None:
         assert list(changed({"a": 1, "b": 2}, "[{op: replace, path: /a, value: 3}]")) == ["a", "b"]
 
-    def test_a_copy_is_a_copy(self) -> None:
+    def test_a_copy_is_independent(self) -> None:
         after = changed(
             {"a": {}}, "[{op: copy, from: /a, path: /b}, {op: add, path: /a/x, value: 1}]"
         )
@@ -575,37 +581,44 @@ class TestJsonPatch:
     @pytest.mark.parametrize(
         ("operations", "message"),
         [
-            ("[{op: remove, path: /x}]", "operation 1 (remove /x): nothing is at /x"),
-            ("[{op: remove, path: /l/-}]", "operation 1 (remove /l/-): nothing is at /l/-"),
+            ("[{op: remove, path: /x}]", "operation 1 (remove /x): no value at /x"),
+            (
+                '[{op: remove, path: ""}]',
+                "operation 1 (remove ): the whole object cannot be removed",
+            ),
+            ("[{op: remove, path: /l/-}]", "operation 1 (remove /l/-): no value at /l/-"),
             (
                 "[{op: replace, path: /l/2, value: 1}]",
-                "operation 1 (replace /l/2): nothing is at /l/2",
+                "operation 1 (replace /l/2): no value at /l/2",
             ),
-            ("[{op: add, path: /l/3, value: 1}]", "operation 1 (add /l/3): nothing is at /l/3"),
-            ("[{op: add, path: /l/01, value: 1}]", "operation 1 (add /l/01): nothing is at /l/01"),
-            ("[{op: add, path: /x/y, value: 1}]", "operation 1 (add /x/y): nothing is at /x"),
+            ("[{op: add, path: /l/3, value: 1}]", "operation 1 (add /l/3): no value at /l/3"),
+            ("[{op: add, path: /l/01, value: 1}]", "operation 1 (add /l/01): no value at /l/01"),
+            ("[{op: add, path: /x/y, value: 1}]", "operation 1 (add /x/y): no value at /x"),
             (
                 "[{op: add, path: /t/y, value: 1}]",
-                "operation 1 (add /t/y): nothing is at /t/y, whose parent is a text",
+                "operation 1 (add /t/y): no value at /t/y, whose parent is a string",
             ),
-            ("[{op: add, path: x, value: 1}]", 'operation 1 (add x): "x" does not begin with /'),
+            (
+                "[{op: add, path: x, value: 1}]",
+                'operation 1 (add x): pointer "x" does not start with /',
+            ),
             (
                 "[{op: add, path: /~2, value: 1}]",
-                'operation 1 (add /~2): "/~2" has a ~ that is neither ~0 nor ~1',
+                'operation 1 (add /~2): invalid ~ in pointer "/~2"',
             ),
-            ("[{op: add, path: /x}]", "operation 1 (add /x): add needs value"),
-            ("[{op: copy, path: /x}]", "operation 1 (copy /x): copy needs from"),
+            ("[{op: add, path: /x}]", "operation 1 (add /x): add requires value"),
+            ("[{op: copy, path: /x}]", "operation 1 (copy /x): copy requires from"),
             (
                 "[{op: move, from: /l, path: /l/0}]",
-                "operation 1 (move /l/0): a value cannot move into itself",
+                "operation 1 (move /l/0): a value cannot be moved into itself",
             ),
             (
                 "[{op: add, path: /x, value: 1}, {op: test, path: /t, value: v}]",
-                "operation 2 (test /t): the test failed: found another text",
+                "operation 2 (test /t): test failed: the value is different",
             ),
             (
                 "[{op: test, path: /b, value: 1}]",
-                "operation 1 (test /b): the test failed: found not that but true or false",
+                "operation 1 (test /b): test failed: the value is a boolean, not a number",
             ),
         ],
     )
@@ -614,12 +627,12 @@ class TestJsonPatch:
             changed({"l": [1, 2], "t": "hidden", "b": True}, operations)
         assert failure.value.message == message
 
-    def test_copies_cannot_blow_an_object_up(self) -> None:
+    def test_copies_are_limited_in_size(self) -> None:
         doubling = [{"op": "copy", "from": "/a", "path": f"/a/x{index}"} for index in range(60)]
-        with pytest.raises(PatchFailed, match=r"operation .*grows to more than"):
+        with pytest.raises(PatchFailed, match=r"operation .*would have more than"):
             json_patch({"a": {"b": 1}}, doubling)
 
-    def test_moves_cannot_bury_an_object(self) -> None:
+    def test_moves_are_limited_in_depth(self) -> None:
         burying: list[dict[str, Any]] = []
         for _ in range(3000):
             burying += [
@@ -630,17 +643,17 @@ class TestJsonPatch:
         with pytest.raises(PatchFailed, match="levels"):
             json_patch({"a": {}}, burying)
 
-    def test_a_failure_stands_at_its_word(self) -> None:
+    def test_a_failure_is_reported_at_its_position(self) -> None:
         text = """
 - target: {kind: JobSet}
   patch:
     - {op: add, path: /spec/a, value: 1}
     - {op: replace, path: /spec/netwrk, value: 1}
 """
-        assert told(text) == [
+        assert reported(text) == [
             (
                 "14 patch-failed at /spec/netwrk: JobSet fit: operation 2 (replace /spec/netwrk):"
-                " nothing is at /spec/netwrk"
+                " no value at /spec/netwrk"
             )
         ]
         assert patch(text)[1][0].hint == 'did you mean "network"?'
@@ -648,93 +661,93 @@ class TestJsonPatch:
 
 TRAINERS = "{kind: Job, role: trainers}"
 REFUSED = {
-    "name": ("{metadata: {name: x}}", "metadata.name may not be changed"),
-    "namespace": ("{metadata: {namespace: x}}", "metadata.namespace may not be set"),
-    "kind": ("{kind: CronJob}", "kind may not be changed"),
-    "api-version": ("{apiVersion: batch/v2}", "apiVersion may not be changed"),
+    "name": ("{metadata: {name: x}}", "metadata.name cannot be changed"),
+    "namespace": ("{metadata: {namespace: x}}", "metadata.namespace cannot be set"),
+    "kind": ("{kind: CronJob}", "kind cannot be changed"),
+    "api-version": ("{apiVersion: batch/v2}", "apiVersion cannot be changed"),
     "owner": (
         "{metadata: {ownerReferences: [{uid: x}]}}",
-        "metadata.ownerReferences may not be set",
+        "metadata.ownerReferences cannot be set",
     ),
-    "uid": ("{metadata: {uid: x}}", "metadata.uid may not be set"),
-    "version": ("{metadata: {resourceVersion: x}}", "metadata.resourceVersion may not be set"),
-    "generated": ("{metadata: {generateName: x}}", "metadata.generateName may not be set"),
-    "managers": ("{metadata: {managedFields: []}}", "metadata.managedFields may not be set"),
+    "uid": ("{metadata: {uid: x}}", "metadata.uid cannot be set"),
+    "version": ("{metadata: {resourceVersion: x}}", "metadata.resourceVersion cannot be set"),
+    "generated": ("{metadata: {generateName: x}}", "metadata.generateName cannot be set"),
+    "managers": ("{metadata: {managedFields: []}}", "metadata.managedFields cannot be set"),
     "annotation": (
         "{metadata: {annotations: {paddlespec.io/run: x}}}",
-        'metadata.annotations."paddlespec.io/run" may not be set',
+        'metadata.annotations."paddlespec.io/run" cannot be set',
     ),
-    "suspend": ("{spec: {suspend: true}}", "spec.suspend may not be set"),
-    "selector": ("{spec: {selector: {matchLabels: {a: b}}}}", "spec.selector may not be set"),
-    "service-name": ("{spec: {serviceName: x}}", "spec.serviceName may not be set"),
+    "suspend": ("{spec: {suspend: true}}", "spec.suspend cannot be set"),
+    "selector": ("{spec: {selector: {matchLabels: {a: b}}}}", "spec.selector cannot be set"),
+    "service-name": ("{spec: {serviceName: x}}", "spec.serviceName cannot be set"),
     "label": (
         "{metadata: {labels: {paddlespec.io/role: x}}}",
-        'metadata.labels."paddlespec.io/role" may not be changed',
+        'metadata.labels."paddlespec.io/role" cannot be changed',
     ),
     "label-removed": (
         "{metadata: {labels: {app.kubernetes.io/name: null}}}",
-        'metadata.labels."app.kubernetes.io/name" may not be removed',
+        'metadata.labels."app.kubernetes.io/name" cannot be removed',
     ),
     "pod-label": (
         "{spec: {template: {metadata: {labels: {app.kubernetes.io/name: x}}}}}",
-        'spec.template.metadata.labels."app.kubernetes.io/name" may not be changed',
+        'spec.template.metadata.labels."app.kubernetes.io/name" cannot be changed',
     ),
     "pod-label-added": (
         "{spec: {template: {metadata: {labels: {app.kubernetes.io/part-of: x}}}}}",
-        'spec.template.metadata.labels."app.kubernetes.io/part-of" may not be set',
+        'spec.template.metadata.labels."app.kubernetes.io/part-of" cannot be set',
     ),
     "subdomain": (
         "{spec: {template: {spec: {subdomain: x}}}}",
-        "spec.template.spec.subdomain may not be changed",
+        "spec.template.spec.subdomain cannot be changed",
     ),
     "containers": (
         "{spec: {template: {spec: {initContainers: [{name: main, image: x}]}}}}",
-        "spec.template.spec.initContainers gets two items with name main",
+        "spec.template.spec.initContainers would have two items with name main",
     ),
     "env": (
         "[{op: add, path: /spec/template/spec/containers/0/env/-, value: {name: A}}]",
-        "spec.template.spec.containers[0].env gets two items with name A",
+        "spec.template.spec.containers[0].env would have two items with name A",
     ),
     "volumes": (
         "[{op: add, path: /spec/template/spec/volumes/-, value: {name: data}}]",
-        "spec.template.spec.volumes gets two items with name data",
+        "spec.template.spec.volumes would have two items with name data",
     ),
     "mounts": (
         (
             "[{op: add, path: /spec/template/spec/containers/0/volumeMounts/-,"
             " value: {name: x, mountPath: /data}}]"
         ),
-        "spec.template.spec.containers[0].volumeMounts gets two items with mountPath /data",
+        "spec.template.spec.containers[0].volumeMounts would have two items with mountPath /data",
     ),
     "ports": (
         (
             "[{op: add, path: /spec/template/spec/containers/0/ports/-,"
             " value: {containerPort: 80, protocol: TCP}}]"
         ),
-        "spec.template.spec.containers[0].ports gets two items with containerPort 80, protocol TCP",
+        "spec.template.spec.containers[0].ports would have two items with containerPort 80, protocol TCP",
     ),
     "port-names": (
         (
             "{spec: {template: {spec: {containers: [{name: main, ports:"
             " [{containerPort: 82, name: one}]}]}}}}"
         ),
-        "spec.template.spec.containers[0].ports gets two items with name one",
+        "spec.template.spec.containers[0].ports would have two items with name one",
     ),
     "labels-lost": (
         "[{op: replace, path: /metadata/labels, value: none}]",
-        "metadata.labels is a mapping, not a text",
+        "metadata.labels must be a mapping, not a string",
     ),
 }
 
 
 class TestRefusals:
     @pytest.mark.parametrize(("change", "message"), REFUSED.values(), ids=REFUSED.keys())
-    def test_a_patch_may_not(self, change: str, message: str) -> None:
-        after, found = patch(f"- {{target: {TRAINERS}, patch: {change}}}")
+    def test_forbidden_patches_are_rejected(self, change: str, message: str) -> None:
+        after, faults = patch(f"- {{target: {TRAINERS}, patch: {change}}}")
         assert after == rendered()
-        assert {each.code for each in found} == {"patch-refused"}
-        assert found[0].message.startswith(f"Job fit-trainers: {message}")
-        assert all(each.span.line == 11 for each in found)
+        assert {diagnostic.code for diagnostic in faults} == {"patch-refused"}
+        assert faults[0].message.startswith(f"Job fit-trainers: {message}")
+        assert all(diagnostic.span.line == 11 for diagnostic in faults)
 
     @pytest.mark.parametrize(
         ("kind", "change", "message"),
@@ -743,10 +756,12 @@ class TestRefusals:
             ("JobSet", "{spec: {network: {subdomain: x}}}", "JobSet fit: spec.network.subdomain"),
         ],
     )
-    def test_what_ties_other_kinds_stays(self, kind: str, change: str, message: str) -> None:
-        after, found = patch(f"- {{target: {{kind: {kind}}}, patch: {change}}}")
+    def test_links_of_other_kinds_cannot_be_changed(
+        self, kind: str, change: str, message: str
+    ) -> None:
+        after, faults = patch(f"- {{target: {{kind: {kind}}}, patch: {change}}}")
         assert after == rendered()
-        assert found[0].message.startswith(message)
+        assert faults[0].message.startswith(message)
 
     @pytest.mark.parametrize(
         "change",
@@ -760,13 +775,13 @@ class TestRefusals:
         ],
         ids=["unchanged-and-own-labels", "sidecar", "same-port-other-protocol"],
     )
-    def test_a_patch_may(self, change: str) -> None:
-        after, found = patch(f"- {{target: {TRAINERS}, patch: {change}}}")
-        assert found == []
+    def test_allowed_patches_are_applied(self, change: str) -> None:
+        after, faults = patch(f"- {{target: {TRAINERS}, patch: {change}}}")
+        assert faults == []
         assert after != rendered()
 
-    def test_a_refusal_stands_at_its_word(self) -> None:
-        assert told("""
+    def test_a_rejection_is_reported_at_its_position(self) -> None:
+        assert reported("""
 - target: {kind: Job, role: trainers}
   patch:
     metadata:
@@ -778,23 +793,23 @@ class TestRefusals:
     - {op: add, path: /metadata/annotations, value: {}}
     - {op: remove, path: /metadata/labels}
 """) == [
-            "14 patch-refused at other: Job fit-trainers: metadata.name may not be changed by a patch",
+            "14 patch-refused at other: Job fit-trainers: metadata.name cannot be changed by a patch",
             (
-                '16 patch-refused at pservers: Job fit-trainers: metadata.labels."paddlespec.io/role" may not be'
+                '16 patch-refused at pservers: Job fit-trainers: metadata.labels."paddlespec.io/role" cannot be'
                 " changed by a patch"
             ),
             (
-                '20 patch-refused at /metadata/labels: Job fit-trainers: metadata.labels."app.kubernetes.io/name" may'
-                " not be removed by a patch"
+                '20 patch-refused at /metadata/labels: Job fit-trainers: metadata.labels."app.kubernetes.io/name" cannot'
+                " be removed by a patch"
             ),
             (
-                '20 patch-refused at /metadata/labels: Job fit-trainers: metadata.labels."paddlespec.io/role" may not be'
+                '20 patch-refused at /metadata/labels: Job fit-trainers: metadata.labels."paddlespec.io/role" cannot be'
                 " removed by a patch"
             ),
         ]
 
-    def test_the_operation_told_is_the_last_that_changes_the_place(self) -> None:
-        assert told("""
+    def test_a_rejection_names_the_last_operation_that_changes_the_value(self) -> None:
+        assert reported("""
 - target: {kind: JobSet}
   patch:
     - {op: replace, path: /metadata, value: {name: other}}
@@ -802,16 +817,16 @@ class TestRefusals:
     - {op: test, path: /metadata/name, value: x}
     - {op: add, path: /spec/a, value: 1}
 """)[0].startswith("15 patch-failed")
-        assert told("""
+        assert reported("""
 - target: {kind: JobSet}
   patch:
     - {op: replace, path: /metadata, value: {name: other}}
     - {op: move, from: /metadata/name, path: /spec/name}
     - {op: test, path: /metadata, value: {}}
     - {op: add, path: /spec/a, value: 1}
-""") == ["14 patch-refused at /spec/name: JobSet fit: metadata.name may not be removed by a patch"]
+""") == ["14 patch-refused at /spec/name: JobSet fit: metadata.name cannot be removed by a patch"]
 
-    def test_what_was_rendered_is_not_the_fault_of_a_patch(self) -> None:
+    def test_existing_duplicates_are_not_the_fault_of_a_patch(self) -> None:
         before = {"spec": {"containers": [{"env": [{"name": "A"}, {"name": "A"}]}]}}
         after: dict[str, Any] = copy.deepcopy(before)
         after["spec"]["containers"][0]["image"] = "x"
@@ -819,21 +834,23 @@ class TestRefusals:
         after["spec"]["containers"][0]["env"].append({"name": "B"})
         assert list(refusals(before, after)) == []
         after["spec"]["containers"][0]["env"].append({"name": "B"})
-        assert [each.path for each in refusals(before, after)] == [("spec", "containers", 0, "env")]
+        assert [refusal.path for refusal in refusals(before, after)] == [
+            ("spec", "containers", 0, "env")
+        ]
 
-    def test_only_the_object_that_would_break_stays_unpatched(self) -> None:
-        after, found = patch(
+    def test_only_the_broken_object_stays_unpatched(self) -> None:
+        after, faults = patch(
             "- {target: {kind: Job}, patch: {metadata: {name: fit-trainers}, spec: {ttl: 1}}}"
         )
-        assert [each.message.split(":")[0] for each in found] == ["Job fit-pservers"]
-        assert [each["spec"].get("ttl") for each in after] == [None, None, 1, None]
+        assert [diagnostic.message.split(":")[0] for diagnostic in faults] == ["Job fit-pservers"]
+        assert [manifest["spec"].get("ttl") for manifest in after] == [None, None, 1, None]
 
 
 def test_the_example_of_the_documentation() -> None:
-    after, found = patch(
+    after, faults = patch(
         "- {when: {target: kubernetes}, target: {kind: Job, role: trainers},"
         " patch: {spec: {template: {spec: {priorityClassName: high}}}}}"
     )
-    assert found == []
+    assert faults == []
     assert pod(after[2])["priorityClassName"] == "high"
     assert pod(after[2])["containers"] == pod(rendered()[2])["containers"]

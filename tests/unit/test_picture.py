@@ -8,17 +8,30 @@ from typing import Any
 import pytest
 import yaml
 
-from paddlespec.cluster.jobs import gathered, state
-from paddlespec.cluster.replicas import worker, workers
-from paddlespec.cluster.status import happening
-from paddlespec.history import History, Provenance, RunRecord, State
-from paddlespec.picture import Doing, Happening, JobState, RoleState, Stage, Status, Worker
+from paddlespec.backends.cluster.observe.job_states import gathered, state
+from paddlespec.backends.cluster.observe.job_status import happening
+from paddlespec.backends.cluster.observe.replicas import worker, workers
 from paddlespec.report.jobs import job_data, jobs
 from paddlespec.report.jobs import workers as workers_table
 from paddlespec.report.moments import ago, duration
 from paddlespec.report.status import brief, next_commands
 from paddlespec.report.status import status as screen
 from paddlespec.report.width import cells
+from paddlespec.runs.history import (
+    History,
+    Provenance,
+    RunRecord,
+    State,
+)
+from paddlespec.runs.state import (
+    Doing,
+    Happening,
+    JobState,
+    RoleState,
+    Stage,
+    Status,
+    Worker,
+)
 from paddlespec.selector import parse
 
 NOW = datetime(2026, 1, 31, 12, 0, tzinfo=timezone.utc)
@@ -191,7 +204,7 @@ STAGES: dict[str, tuple[str, Stage, str | None]] = {
     "half-done": ("{active: 1, ready: 0, succeeded: 1}", Stage.running, None),
     "complete": (held("Complete"), Stage.succeeded, None),
     "failed": (held("Failed", "BackoffLimitExceeded"), Stage.failed, "a replica failed"),
-    "failing": (held("FailureTarget", "DeadlineExceeded"), Stage.failing, "its timeout has passed"),
+    "failing": (held("FailureTarget", "DeadlineExceeded"), Stage.failing, "exceeded its timeout"),
 }
 
 
@@ -278,9 +291,9 @@ def event(message: str, reason: str = "FailedCreate", **fields: Any) -> Happenin
     [
         (
             'pods "x" is forbidden: exceeded quota: small, requested: canary=1',
-            "exceeds the quota small",
+            "exceeds quota small",
         ),
-        ("no PriorityClass with name high was found", "there is no priority class high"),
+        ("no PriorityClass with name high was found", "priority class high does not exist"),
         ("Successfully assigned ads/fit-trainer-0-abc to node-3", "to node node-3"),
         ("Created pod: fit-trainer-0-abc", "pod fit-trainer-0-abc"),
         ("0/4 nodes are available: canary", "0/4 nodes are available"),
@@ -349,16 +362,17 @@ def test_one_screen() -> None:
         JOB,
         record(),
         events=(Happening(HOUR_AGO, "Job/x", "FailedCreate", "exceeds the quota q", 4, True),),
-        evidence=("n1: 1 of 8 cpu is free, 1 short", "n2: is cordoned"),
+        evidence=("n1: 1 of 8 cpu free, 1 short", "n2: is cordoned"),
     )
     assert screen(found, NOW, ["paddlespec logs word2vec -f"]).splitlines() == [
         "job:        word2vec in namespace ads (target kubernetes)",
-        "runs:       collective, run 3",
+        "mode:       collective",
+        "run:        3",
         "state:      running",
-        "evidence:   n1: 1 of 8 cpu is free, 1 short",
+        "evidence:   n1: 1 of 8 cpu free, 1 short",
         "evidence:   n2: is cordoned",
-        "time:       began 2026-01-31T11:00:00Z, for 1h",
-        "spec:       a/j.yaml, commit 0123456789ab with changes that are not in it",
+        "time:       started 2026-01-31T11:00:00Z, running for 1h",
+        "spec:       a/j.yaml, commit 0123456789ab, with uncommitted changes",
         "applied by: alice",
         "CI:         https://ci.test/7",
         "trainers:   63/64 ready, 1 failed (fits on no node)",

@@ -1,4 +1,4 @@
-"""What a reviewer looks at: the page, the origins, and that neither shows a secret."""
+"""The preview page and the origins of values, and that neither shows a secret."""
 
 from __future__ import annotations
 
@@ -10,16 +10,21 @@ from typing import Any
 
 import pytest
 
-from paddlespec.cli import preview as command
+from paddlespec.cli.shared import preview as command
 from paddlespec.diagnostic import Diagnostic, Severity, dotted
-from paddlespec.emit import dump_all
-from paddlespec.files import Files
-from paddlespec.pipeline import Built, Choices, build, load
+from paddlespec.pipeline import (
+    Built,
+    Choices,
+    build,
+    load,
+)
+from paddlespec.render.template import Templates
 from paddlespec.report.mask import masked, secrets_of
 from paddlespec.report.origins import origins, text
 from paddlespec.report.preview import preview
 from paddlespec.report.totals import length, shares, total
-from paddlespec.template import Templates
+from paddlespec.spec.emit import dump_all
+from paddlespec.spec.files import Files
 
 ROOT = FilePath(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "preview"
@@ -58,7 +63,7 @@ spec:
 
 
 class Project:
-    """A folder with a spec, as a user has it, and where the commands run."""
+    """A user's folder with a spec, in which commands run."""
 
     def __init__(self, folder: FilePath) -> None:
         self.folder = folder
@@ -68,8 +73,8 @@ class Project:
         return self
 
     def build(self, *updates: str, file: str = "paddlejob.yaml", **choices: Any) -> Built:
-        jobs, found = load(file, Files(), Choices(updates=updates, **choices))
-        assert found == []
+        jobs, diagnostics = load(file, Files(), Choices(updates=updates, **choices))
+        assert diagnostics == []
         (loaded,) = jobs
         return build(loaded, Templates())
 
@@ -85,9 +90,9 @@ def project(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> Project:
 
 
 def section(page: str, heading: str) -> list[str]:
-    """The lines below a heading."""
+    """Return the lines below a heading."""
     body = page[page.index(f"\n\n{heading}") + 2 :].split("\n\n", maxsplit=1)[0]
-    return [each.strip() for each in body.splitlines()[1:]]
+    return [line.strip() for line in body.splitlines()[1:]]
 
 
 def above_manifests(page: str) -> str:
@@ -125,11 +130,11 @@ def test_no_line_is_wider_than_the_page(project: Project, width: int) -> None:
 
 
 @pytest.mark.parametrize("width", [80, 160])
-def test_colour_changes_nothing_but_colour(project: Project, width: int) -> None:
+def test_color_changes_only_color(project: Project, width: int) -> None:
     project.write(PS)
     colored = project.page(width=width, color=True)
     assert "\x1b[" in colored
-    lines = [each.rstrip() for each in ANSI.sub("", colored).splitlines()]
+    lines = [line.rstrip() for line in ANSI.sub("", colored).splitlines()]
     assert lines == project.page(width=width).splitlines()
 
 
@@ -147,7 +152,7 @@ def test_the_page_depends_on_nothing_but_the_job(
         assert project.page(color=True) == page
 
 
-def test_the_manifests_are_those_that_are_rendered(project: Project) -> None:
+def test_the_page_shows_the_rendered_manifests(project: Project) -> None:
     built = project.write(PS).build()
     page = preview(built.loaded, built.manifests, width=80, color=False)
     shown = page.partition("\n\nManifests  5 objects\n")[2]
@@ -168,7 +173,7 @@ def test_totals_follow_the_rendered_objects(project: Project) -> None:
     ]
 
 
-def test_gpu_hours_are_at_most_those_until_the_timeout(project: Project) -> None:
+def test_gpu_hours_are_bounded_by_the_timeout(project: Project) -> None:
     spec = """\
         apiVersion: paddlespec.io/v1
         kind: PaddleJob
@@ -185,20 +190,20 @@ def test_gpu_hours_are_at_most_those_until_the_timeout(project: Project) -> None
     page = project.write(spec).page("policy.timeout=1h30m")
     assert "huawei.com/Ascend910  32   48 Ascend910-hours" in section(page, "Totals")
     page = project.page()
-    assert "Totals  no timeout: runs until it ends" in page
+    assert "Totals  no timeout" in page
     assert "huawei.com/Ascend910  32" in section(page, "Totals")
 
 
-def test_pservers_without_a_waiting_client_cost_something(project: Project) -> None:
-    def told(*updates: str) -> str:
+def test_the_cost_of_pservers_without_a_waiting_client(project: Project) -> None:
+    def totals(*updates: str) -> str:
         return " ".join(section(project.page(*updates), "Totals"))
 
     project.write(PS)
-    assert "2 x (0.5 cpu, 1Gi memory) run on for up to 1h, which is 1 CPU-hours" in told()
-    assert "run on for up to 5h, which is 5 CPU-hours" in told("policy.keepFinished=5h")
+    assert "2 x (0.5 cpu, 1Gi memory) keep running for up to 1h (1 CPU-hour wasted)" in totals()
+    assert "keep running for up to 5h (5 CPU-hours wasted)" in totals("policy.keepFinished=5h")
     # Their own deadline, ten minutes after the trainers', comes first.
-    assert "run on for up to 6h10m" in told("policy.keepFinished=5d")
-    assert "run on for up to 5d" in told("policy.keepFinished=5d", "policy.timeout-")
+    assert "keep running for up to 6h10m" in totals("policy.keepFinished=5d")
+    assert "keep running for up to 5d" in totals("policy.keepFinished=5d", "policy.timeout-")
 
 
 def test_the_bound_counts_pservers_until_their_own_end(project: Project) -> None:
@@ -209,9 +214,9 @@ def test_the_bound_counts_pservers_until_their_own_end(project: Project) -> None
     assert "StatefulSet/word2vec-pserver" in stateful
 
 
-def test_without_known_objects_the_job_itself_tells_the_totals(project: Project) -> None:
+def test_without_known_objects_totals_come_from_the_job(project: Project) -> None:
     built = project.write(PS).build()
-    kinds = [{**each, "kind": f"Other{each['kind']}"} for each in built.manifests]
+    kinds = [{**manifest, "kind": f"Other{manifest['kind']}"} for manifest in built.manifests]
     assert total(shares(built.loaded.job, kinds)) == total(
         shares(built.loaded.job, built.manifests)
     )
@@ -219,11 +224,11 @@ def test_without_known_objects_the_job_itself_tells_the_totals(project: Project)
     assert "257" in " ".join(section(page, "Totals"))
 
 
-def test_variables_are_told_once_where_the_roles_agree(project: Project) -> None:
+def test_variables_common_to_all_roles_are_shown_once(project: Project) -> None:
     page = project.write(PS).page()
     every, trainers, pservers = (
-        [re.split("  +", each) for each in section(page, f"Environment  of {whom}")]
-        for whom in ("every replica", "trainers only", "pservers only")
+        [re.split("  +", line) for line in section(page, f"Environment  {replicas}")]
+        for replicas in ("all replicas", "trainers only", "pservers only")
     )
     assert ["LOG_LEVEL", "info"] in every
     assert ["TOKEN", "<secret team-token/token>"] in every
@@ -234,11 +239,11 @@ def test_variables_are_told_once_where_the_roles_agree(project: Project) -> None
     assert ["… 62 more …,"] in trainers
 
 
-def test_mounts_tell_their_source_and_access(project: Project) -> None:
-    rows = [re.split("  +", each) for each in section(project.write(PS).page(width=120), "Data")]
+def test_mounts_show_their_source_and_access(project: Project) -> None:
+    rows = [re.split("  +", line) for line in section(project.write(PS).page(width=120), "Data")]
     assert ["/home/alice", "claim alice-home"] in rows
-    assert ["/public", "claim public-data, folder corpus", "read only"] in rows
-    assert ["/new", "new claim word2vec-new of 100Gi"] in rows
+    assert ["/public", "claim public-data, folder corpus", "read-only"] in rows
+    assert ["/new", "new claim word2vec-new (100Gi)"] in rows
     assert ["/dev/shm", "memory, at most 4Gi", "trainers only"] in rows
     assert ["/dev/shm", "memory, at most 512Mi", "pservers only"] in rows
 
@@ -263,7 +268,7 @@ def test_warnings_are_on_the_page(project: Project) -> None:
     assert section(page, "Findings") == [str(warning), "hint: do it"]
 
 
-def test_overrides_stand_below_their_layer(project: Project) -> None:
+def test_overrides_are_listed_below_their_layer(project: Project) -> None:
     project.write(
         """\
         apiVersion: paddlespec.io/v1
@@ -286,7 +291,7 @@ def test_overrides_stand_below_their_layer(project: Project) -> None:
     )
     project.write(PS + "profiles: {smoke: {image: small}}\n")
     page = project.page("policy.retries=0", overlays=("more.yaml",), profile="smoke")
-    assert section(page, "Not from the spec itself") == [
+    assert section(page, "Overrides") == [
         "project defaults, .paddlespec.yaml",
         "line 5: spec.imagePullPolicy = Always",
         "datacenter dc1, .paddlespec.yaml",
@@ -305,20 +310,20 @@ def test_origins_name_layer_and_line(project: Project) -> None:
     lines = text(origins(loaded.document, secrets_of(loaded))).splitlines()
     assert re.split("  +", lines[0]) == ["apiVersion = paddlespec.io/v1", "paddlejob.yaml:1"]
     assert "spec.trainers.replicas = 8" + " " * 24 in "\n".join(lines)
-    words = {tuple(re.split("  +", each)) for each in lines}
+    words = {tuple(re.split("  +", line)) for line in lines}
     assert ("spec.trainers.replicas = 8", "--update trainers.replicas=8") in words
     assert ("spec.image = paddlepaddle/paddle:2.6.2", "paddlejob.yaml:6") in words
     assert ("spec.env.SALT.value = ***", "paddlejob.yaml:12") in words
-    assert len({each.index(each.split("    ")[-1].strip()) for each in lines}) == 1
+    assert len({line.index(line.split("    ")[-1].strip()) for line in lines}) == 1
 
 
 def test_every_value_of_the_effective_spec_has_an_origin(project: Project) -> None:
     spec = PS.replace("claim: {size: 100Gi}", "emptyDir: {}").replace("env:", "setup: []\n  env:")
     document = project.write(spec).build().loaded.document
-    found = {dotted(each.path): each.value for each in origins(document)}
-    assert found["spec.volumes[2].emptyDir"] == "{}"
-    assert found["spec.setup"] == "[]"
-    assert found["spec.volumes[1].readOnly"] == "true"
+    values = {dotted(origin.path): origin.value for origin in origins(document)}
+    assert values["spec.volumes[2].emptyDir"] == "{}"
+    assert values["spec.setup"] == "[]"
+    assert values["spec.volumes[1].readOnly"] == "true"
 
 
 # How a secret gets into a spec, and what shows it again.
@@ -370,7 +375,7 @@ spec:
 
 
 def outputs(built: Built) -> str:
-    """Everything that people see of a job."""
+    """Return all output about a job."""
     loaded = built.loaded
     pages = [
         preview(loaded, built.manifests, width=width, color=color)
@@ -387,7 +392,7 @@ def test_no_output_shows_a_sensitive_value(
     project: Project, spec: str, updates: tuple[str, ...], canary: str
 ) -> None:
     project.write(HEAD + "  " + spec.replace("CANARY", canary) + "\n")
-    built = project.build(*(each.replace("CANARY", canary) for each in updates))
+    built = project.build(*(update.replace("CANARY", canary) for update in updates))
     assert canary in dump_all(built.manifests)
     assert canary not in re.sub(r"[\w./-]+\.yaml:\d+", "", outputs(built))
     assert "***" in outputs(built)
@@ -409,16 +414,16 @@ def test_no_output_shows_what_looks_like_a_credential(
     built = project.write(HEAD + f"  {spec}\n").build()
     loaded = built.loaded
     span = loaded.document.locate(path)
-    found = Diagnostic("looks-like-secret", "looks like a credential", span, path)
-    found = found._replace(severity=Severity.warning)
-    told = built._replace(loaded=loaded._replace(diagnostics=[found]))
+    finding = Diagnostic("looks-like-secret", "looks like a credential", span, path)
+    finding = finding._replace(severity=Severity.warning)
+    finished = built._replace(loaded=loaded._replace(diagnostics=[finding]))
     assert CANARY in dump_all(built.manifests)
-    assert CANARY not in outputs(told)
+    assert CANARY not in outputs(finished)
 
 
-def test_what_the_checks_take_for_a_credential_is_hidden(project: Project) -> None:
+def test_what_checks_report_as_a_credential_is_hidden(project: Project) -> None:
     built = project.write(HEAD + f"  env: {{API_KEY: {CANARY}}}\n").build()
-    assert "looks-like-secret" in [each.code for each in built.loaded.diagnostics]
+    assert "looks-like-secret" in [finding.code for finding in built.loaded.diagnostics]
     assert CANARY not in outputs(built)
 
 
@@ -442,7 +447,7 @@ def test_a_variable_is_masked_in_init_containers_too(project: Project) -> None:
     ]
 
 
-def test_text_of_a_spec_cannot_act_on_a_terminal(project: Project) -> None:
+def test_text_from_a_spec_cannot_control_a_terminal(project: Project) -> None:
     spec = HEAD + '  env: {A: "\\e[2J\\u202e[bold]x[/bold]\\n:smile:"}\n'
     page = project.write(spec).page()
     assert "\x1b" not in page
@@ -451,14 +456,14 @@ def test_text_of_a_spec_cannot_act_on_a_terminal(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", sorted(each.parent.name for each in ROOT.glob("examples/*/paddlejob.yaml"))
+    "name", sorted(file.parent.name for file in ROOT.glob("examples/*/paddlejob.yaml"))
 )
 def test_every_example_has_a_page(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     built = Project(ROOT).build(file=f"examples/{name}/paddlejob.yaml")
     page = preview(built.loaded, built.manifests, width=100, color=False)
     for heading in (
-        "What runs",
+        "Roles",
         "Totals",
         "Endpoints",
         "Environment",
@@ -472,7 +477,7 @@ def test_every_example_has_a_page(name: str, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize(
     ("seconds", "expected"), [(0, "0s"), (90, "1m30s"), (5400, "1h30m"), (604_800, "7d")]
 )
-def test_lengths_are_written_as_in_a_spec(seconds: int, expected: str) -> None:
+def test_durations_are_formatted_as_in_a_spec(seconds: int, expected: str) -> None:
     assert length(seconds) == expected
 
 

@@ -1,4 +1,4 @@
-"""The project file, where it is wrong."""
+"""Errors in the project file."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from front import brief
 
-from paddlespec.files import Files
 from paddlespec.pipeline import Choices, load
+from paddlespec.spec.files import Files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +30,7 @@ spec: {mode: parallel, image: "python:3.11", command: python shard.py}
 """
 
 
-def test_a_name_that_stands_twice_is_told_and_shifts_no_other(tmp_path: Path) -> None:
+def test_a_duplicate_name_is_reported_without_shifting_others(tmp_path: Path) -> None:
     (tmp_path / ".paddlespec.yaml").write_text(PROJECT)
     (tmp_path / "paddlejob.yaml").write_text(SPEC)
     ((loaded,), _) = load(str(tmp_path / "paddlejob.yaml"), Files(), Choices())

@@ -1,4 +1,4 @@
-"""Where a run comes from, as CI systems and git say it."""
+"""The provenance of a run, from CI systems and git."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from paddlespec.history import Provenance
-from paddlespec.provenance import provenance, who
+from paddlespec.git.provenance import provenance, who
+from paddlespec.runs.history import Provenance
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,24 +66,24 @@ SYSTEMS = {
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_every_system_says_who_and_where(system: str, tmp_path: Path) -> None:
+def test_every_ci_system_provides_user_and_url(system: str, tmp_path: Path) -> None:
     variables, page = SYSTEMS[system]
-    found = provenance(str(tmp_path / "job.yaml"), {**variables, "USER": "runner"})
-    assert (found.who, found.ci) == ("alice", page)
+    result = provenance(str(tmp_path / "job.yaml"), {**variables, "USER": "runner"})
+    assert (result.who, result.ci) == ("alice", page)
 
 
-def test_without_ci_the_account_says_who(tmp_path: Path) -> None:
-    found = provenance(str(tmp_path / "job.yaml"), {"USER": "alice"})
-    assert found == Provenance("alice")
+def test_without_ci_the_account_is_the_user(tmp_path: Path) -> None:
+    result = provenance(str(tmp_path / "job.yaml"), {"USER": "alice"})
+    assert result == Provenance("alice")
     assert who({"LOGNAME": "bob"}) == "bob"
     assert who({"GITHUB_ACTOR": "", "USER": "carol"}) == "carol"
     assert who({}) == "unknown"
 
 
-def test_credentials_in_the_address_of_a_page_are_left_out(tmp_path: Path) -> None:
+def test_credentials_in_a_url_are_removed(tmp_path: Path) -> None:
     variables = {"BUILD_URL": "https://me:canary@jenkins.test/job/9/?x=a@b"}
-    found = provenance(str(tmp_path / "job.yaml"), variables)
-    assert found.ci == "https://jenkins.test/job/9/?x=a@b"
+    result = provenance(str(tmp_path / "job.yaml"), variables)
+    assert result.ci == "https://jenkins.test/job/9/?x=a@b"
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -98,34 +98,34 @@ def git(folder: Path, *arguments: str) -> str:
 def clone(tmp_path: Path) -> Path:
     git(tmp_path, "init", "--quiet")
     git(tmp_path, "remote", "add", "origin", "https://me:canary@git.test/ads.git")
-    for each in ("a", "b"):
-        (tmp_path / each).mkdir()
-        (tmp_path / each / "paddlejob.yaml").write_text("kind: PaddleJob\n", encoding="utf-8")
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "paddlejob.yaml").write_text("kind: PaddleJob\n", encoding="utf-8")
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "--quiet", "-m", "all")
     return tmp_path
 
 
 def commit_of(folder: Path) -> tuple[str | None, bool]:
-    from paddlespec.repository import head
+    from paddlespec.git.repository import head
 
     head.cache_clear()
-    found = provenance(str(folder / "paddlejob.yaml"), {})
-    assert "canary" not in repr(found)
-    return found.commit, found.dirty
+    result = provenance(str(folder / "paddlejob.yaml"), {})
+    assert "canary" not in repr(result)
+    return result.commit, result.dirty
 
 
-def test_the_commit_that_is_checked_out(clone: Path) -> None:
+def test_the_commit_is_the_one_checked_out(clone: Path) -> None:
     assert commit_of(clone / "a") == (git(clone, "rev-parse", "HEAD"), False)
 
 
 @pytest.mark.parametrize("staged", [False, True], ids=["written", "staged"])
-def test_what_is_not_committed_is_dirty(clone: Path, staged: bool) -> None:
+def test_uncommitted_changes_are_dirty(clone: Path, staged: bool) -> None:
     (clone / "a" / "paddlejob.yaml").write_text("kind: Other\n", encoding="utf-8")
     if staged:
         git(clone, "add", ".")
     assert commit_of(clone / "a") == (git(clone, "rev-parse", "HEAD"), True)
-    # Another job of the same repository is not meant.
+    # Another job of the same repository does not count.
     assert commit_of(clone / "b") == (git(clone, "rev-parse", "HEAD"), False)
 
 
@@ -137,17 +137,17 @@ def test_a_new_file_is_dirty_and_an_ignored_one_is_not(clone: Path) -> None:
     assert commit_of(clone / "a")[1]
 
 
-def test_without_a_repository_or_a_commit_there_is_none(tmp_path: Path) -> None:
+def test_without_a_repository_or_a_commit_it_is_unknown(tmp_path: Path) -> None:
     assert commit_of(tmp_path) == (None, False)
     git(tmp_path, "init", "--quiet")
     assert commit_of(tmp_path) == (None, False)
 
 
-def test_the_spec_is_named_from_the_top_of_its_repository(clone: Path) -> None:
+def test_the_spec_is_named_relative_to_its_repository(clone: Path) -> None:
     assert provenance(str(clone / "a" / "paddlejob.yaml"), {}).file == "a/paddlejob.yaml"
 
 
-def test_a_spec_outside_of_a_repository_is_named_as_it_was_given(tmp_path: Path) -> None:
+def test_a_spec_outside_a_repository_keeps_its_path(tmp_path: Path) -> None:
     path = tmp_path / "job.yaml"
     path.write_text("kind: PaddleJob\n", encoding="utf-8")
     assert provenance(str(path), {}).file == str(path)

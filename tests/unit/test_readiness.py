@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from paddlespec.cluster import readiness
+from paddlespec.backends.cluster.observe import readiness
 
 
 def live(text: str) -> dict[str, Any]:
@@ -23,85 +23,6 @@ def held(*conditions: str) -> str:
         kind, _, value = name.partition("=")
         listed.append({"type": kind, "status": value or "True", "reason": reason})
     return repr(listed)
-
-
-JOBS = {
-    "complete": (held("SuccessCriteriaMet", "Complete"), (True, True, "complete")),
-    "failed": (
-        held("FailureTarget/BackoffLimitExceeded", "Failed/BackoffLimitExceeded"),
-        (True, False, "failed: a replica failed"),
-    ),
-    "failing": (
-        held("FailureTarget/BackoffLimitExceeded"),
-        (False, False, "failing: a replica failed"),
-    ),
-    "too-late": (
-        held("Failed/DeadlineExceeded"),
-        (True, False, "failed: its timeout has passed"),
-    ),
-    "unknown-reason": (held("Failed/Quux"), (True, False, "failed: Quux")),
-    "finishing": (held("SuccessCriteriaMet/CompletionsReached"), (False, True, "finishing")),
-    "not-failed": (held("Failed=False"), (False, True, "no pods yet")),
-    "fresh": ("[]", (False, True, "no pods yet")),
-}
-
-
-@pytest.mark.parametrize("case", JOBS)
-def test_a_job_by_its_conditions(case: str) -> None:
-    conditions, expected = JOBS[case]
-    assert readiness.job(live(f"status: {{conditions: {conditions}}}")) == expected
-
-
-def test_a_job_counts_its_pods() -> None:
-    counted = live("status: {active: 2, succeeded: 1, failed: 0}")
-    assert readiness.job(counted).message == "2 active, 1 succeeded"
-
-
-@pytest.mark.parametrize(
-    ("labels", "word"), [("{}", "suspended"), ("{kueue.x-k8s.io/queue-name: q}", "queued")]
-)
-def test_a_job_that_is_held_back_is_no_failure(labels: str, word: str) -> None:
-    found = live(f"{{metadata: {{labels: {labels}}}, spec: {{suspend: true}}}}")
-    assert readiness.job(found) == (False, True, word)
-
-
-def test_a_job_that_is_being_deleted_gets_nowhere() -> None:
-    found = live("metadata: {deletionTimestamp: 2026-01-01T00:00:00Z}")
-    assert readiness.job(found) == (False, False, "is being deleted")
-
-
-@pytest.mark.parametrize(
-    ("text", "state"),
-    [
-        ("status: {active: 1}", "is running"),
-        ("spec: {suspend: true}", "is suspended"),
-        (f"status: {{conditions: {held('Complete')}}}", "is complete"),
-        (f"status: {{conditions: {held('Failed/Quux')}}}", "failed: Quux"),
-    ],
-)
-def test_the_state_of_a_job_is_a_verb(text: str, state: str) -> None:
-    assert readiness.state(live(text)) == state
-
-
-@pytest.mark.parametrize(
-    ("text", "done"),
-    [
-        ("{spec: {replicas: 2}, status: {readyReplicas: 2, replicas: 2}}", True),
-        ("{spec: {replicas: 2}, status: {readyReplicas: 1, replicas: 2}}", False),
-        ("{spec: {replicas: 1}, status: {readyReplicas: 2, replicas: 2}}", False),
-        ("{spec: {replicas: 0}}", True),
-        (
-            (
-                "{metadata: {generation: 2}, spec: {replicas: 1},"
-                " status: {readyReplicas: 1, replicas: 1, observedGeneration: 1}}"
-            ),
-            False,
-        ),
-    ],
-    ids=["ready", "starting", "shrinking", "none", "not-seen-yet"],
-)
-def test_a_stateful_set(text: str, done: bool) -> None:
-    assert readiness.stateful_set(live(text)).done is done
 
 
 def waiting(reason: str, message: str = "", listed: str = "containerStatuses") -> dict[str, Any]:
@@ -121,15 +42,12 @@ def waiting(reason: str, message: str = "", listed: str = "containerStatuses") -
         (
             "CreateContainerConfigError",
             'secret "team-token" not found',
-            'misses something that its variables or volumes name (secret "team-token" not found)',
+            'its container cannot be created (secret "team-token" not found)',
         ),
         (
             "CreateContainerConfigError",
             "couldn't find key token in Secret ads/team-token",
-            (
-                "misses something that its variables or volumes name "
-                "(couldn't find key token in Secret ads/team-token)"
-            ),
+            ("its container cannot be created (couldn't find key token in Secret ads/team-token)"),
         ),
         ("RunContainerError", "exec: hunter2", "does not start (RunContainerError)"),
     ],
@@ -194,46 +112,17 @@ def test_a_claim(phase: str, first_consumer: bool, expected: tuple[bool, bool]) 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("{}", (False, True, "waits in its queue")),
-        ("status: {phase: Pending}", (False, True, "waits in its queue")),
+        ("{}", (False, True, "waiting in its queue")),
+        ("status: {phase: Pending}", (False, True, "waiting in its queue")),
         (
             f"status: {{phase: Pending, conditions: {held('Unschedulable')}}}",
-            (False, False, "not all of its pods fit at the same time"),
+            (False, False, "its pods do not all fit at the same time"),
         ),
-        ("status: {phase: Inqueue}", (False, True, "admitted, waits for room")),
+        ("status: {phase: Inqueue}", (False, True, "admitted, waiting for resources")),
         ("status: {phase: Running}", (True, True, "running")),
-        ("status: {phase: Unknown}", (False, False, "only a part of its pods runs")),
+        ("status: {phase: Unknown}", (False, False, "only some of its pods are running")),
     ],
     ids=["new", "pending", "no-room", "inqueue", "running", "torn"],
 )
 def test_a_gang(text: str, expected: tuple[bool, bool, str]) -> None:
     assert readiness.pod_group(live(text)) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("{}", (False, True, "no jobs yet")),
-        ("spec: {suspend: true}", (False, True, "suspended")),
-        (
-            "{metadata: {labels: {kueue.x-k8s.io/queue-name: q}}, spec: {suspend: true}}",
-            (False, True, "queued"),
-        ),
-        (
-            "status: {restarts: 2, replicatedJobsStatus: [{name: trainers, ready: 1}]}",
-            (False, True, "trainers 1 ready, 2 restarts"),
-        ),
-        (f"status: {{conditions: {held('Completed')}}}", (True, True, "complete")),
-        (
-            f"status: {{conditions: {held('Failed/FailedJobs')}}}",
-            (True, False, "failed: a role failed"),
-        ),
-        (
-            "metadata: {deletionTimestamp: 2026-01-01T00:00:00Z}",
-            (False, False, "is being deleted"),
-        ),
-    ],
-    ids=["new", "suspended", "queued", "running", "complete", "failed", "going"],
-)
-def test_a_job_set(text: str, expected: tuple[bool, bool, str]) -> None:
-    assert readiness.job_set(live(text)) == expected

@@ -1,4 +1,4 @@
-"""Records: a valid document as an object, with every default filled in."""
+"""Records: valid documents as objects with all defaults."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 from front import JOB, data
 from rich_specs import DOCUMENTS, PS
 
-from paddlespec.gate import EFFECTIVE, schema
 from paddlespec.model import Job
-from paddlespec.record import job_of, snake
+from paddlespec.spec.frozen import job_of, snake
+from paddlespec.spec.gate import EFFECTIVE, schema
 
 
 def test_defaults_are_filled_in() -> None:
@@ -25,7 +25,7 @@ def test_defaults_are_filled_in() -> None:
     assert job.spec.volumes == []
 
 
-def test_fields_are_attributes_and_free_names_stay() -> None:
+def test_fields_are_attributes_and_free_names_are_kept() -> None:
     job = job_of(PS)
     assert job.spec.allow_managed_env == ["PADDLE_LOG_LEVEL"]
     assert job.spec.volumes[1].claim.storage_class == "fast"  # type: ignore[union-attr]
@@ -47,7 +47,7 @@ def test_whole_numbers_are_integers() -> None:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_a_record_says_what_the_model_says(document: object) -> None:
+def test_a_record_equals_the_model(document: object) -> None:
     model = Job.model_validate_json(json.dumps(document))
     written = repr(job_of(document)).replace(" ", "")
     assert written == repr(model).replace(" ", "")
@@ -72,21 +72,21 @@ def test_a_record_is_frozen() -> None:
         hash(job)
 
 
-def test_the_document_is_left_alone() -> None:
+def test_the_document_is_not_modified() -> None:
     before = copy.deepcopy(PS)
     job_of(PS)
     assert before == PS
 
 
-def test_a_pruned_document_gives_what_is_left() -> None:
+def test_a_record_of_a_pruned_document_lacks_the_removed_parts() -> None:
     job = job_of({"metadata": {}, "spec": {"volumes": [{"name": "a"}], "trainers": {}}})
     left: list[object] = [job.metadata.name, job.spec.mode, job.spec.volumes[0].mount_path]
     assert left == [None, None, None]
     assert job.spec.trainers.replicas == 1
 
 
-def test_attributes_are_named_as_python_names_them() -> None:
-    assert [snake(each) for each in ("mountPath", "gpu", "from", "allowManagedEnv")] == [
+def test_attributes_have_python_names() -> None:
+    assert [snake(key) for key in ("mountPath", "gpu", "from", "allowManagedEnv")] == [
         "mount_path",
         "gpu",
         "from_",
@@ -95,7 +95,7 @@ def test_attributes_are_named_as_python_names_them() -> None:
     effective = schema(EFFECTIVE)
     names = {
         snake(key)
-        for each in [effective, *effective["$defs"].values()]
-        for key in each.get("properties", {})
+        for definition in [effective, *effective["$defs"].values()]
+        for key in definition.get("properties", {})
     }
     assert all(name.isidentifier() for name in names)

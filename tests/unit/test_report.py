@@ -1,4 +1,4 @@
-"""Findings as people and machines read them, and that none of them shows a secret."""
+"""The formats of findings, and that none of them shows a secret."""
 
 from __future__ import annotations
 
@@ -11,10 +11,21 @@ import jsonschema_rs
 import pytest
 from front import findings
 
-from paddlespec import report, source, update
-from paddlespec.diagnostic import Diagnostic, InvalidSpec, Severity, Span
+from paddlespec import report
+from paddlespec.diagnostic import (
+    Diagnostic,
+    InvalidSpec,
+    Severity,
+    Span,
+)
 from paddlespec.report.text import diagnostics, verdict
-from paddlespec.report.width import brief, cells, shortened, visible
+from paddlespec.report.width import (
+    brief,
+    cells,
+    shortened,
+    visible,
+)
+from paddlespec.spec import source, update
 
 CANARY = "hunter2-canary"
 HEAD = """\
@@ -39,10 +50,10 @@ SARIF = json.loads(
 )
 
 
-def shown(text: str, found: list[Diagnostic] | None = None) -> str:
-    found = findings(text) if found is None else found
-    assert found
-    return diagnostics(found, {"job.yaml": text}, color=False, excerpts=True)
+def shown(text: str, reported: list[Diagnostic] | None = None) -> str:
+    reported = findings(text) if reported is None else reported
+    assert reported
+    return diagnostics(reported, {"job.yaml": text}, color=False, excerpts=True)
 
 
 def at(line: int, column: int, end: int, code: str = "x", message: str = "m") -> Diagnostic:
@@ -50,20 +61,20 @@ def at(line: int, column: int, end: int, code: str = "x", message: str = "m") ->
 
 
 def test_without_excerpts_a_finding_is_exactly_one_line() -> None:
-    found = [*findings(SPEC), WHOLE, OPTION]
-    written = diagnostics(found, {"job.yaml": SPEC}, color=False)
-    assert written.splitlines() == [str(each) for each in found]
+    reported = [*findings(SPEC), WHOLE, OPTION]
+    written = diagnostics(reported, {"job.yaml": SPEC}, color=False)
+    assert written.splitlines() == [str(finding) for finding in reported]
     assert 'job.yaml:8:5: error: unknown key "replica" [unknown-key]' in written
 
 
-def test_a_finding_stays_on_its_line_whatever_is_in_it() -> None:
-    found = [Diagnostic("x", "a\nb\x1b[2Jc\u202ed", Span("odd\nname.yaml", 1, 1, 2))]
-    assert diagnostics(found, {}, color=False) == (
+def test_a_finding_with_control_characters_stays_on_one_line() -> None:
+    reported = [Diagnostic("x", "a\nb\x1b[2Jc\u202ed", Span("odd\nname.yaml", 1, 1, 2))]
+    assert diagnostics(reported, {}, color=False) == (
         "odd\\nname.yaml:1:1: error: a\\nb\ufffd[2Jc\ufffdd [x]\n"
     )
 
 
-def test_an_excerpt_underlines_the_word_and_offers_the_repair() -> None:
+def test_an_excerpt_underlines_the_position_and_shows_the_hint() -> None:
     assert shown(SPEC) == dedent("""\
         job.yaml:8:5: error: unknown key "replica" [unknown-key]
             8 |     replica: 4
@@ -72,13 +83,13 @@ def test_an_excerpt_underlines_the_word_and_offers_the_repair() -> None:
         """)
 
 
-def test_colour_changes_nothing_but_colour() -> None:
+def test_color_changes_only_color() -> None:
     import re
 
-    found = [*findings(SPEC), WHOLE, OPTION]
-    colored = diagnostics(found, {"job.yaml": SPEC}, color=True)
+    reported = [*findings(SPEC), WHOLE, OPTION]
+    colored = diagnostics(reported, {"job.yaml": SPEC}, color=True)
     assert "\x1b[" in colored
-    plain = diagnostics(found, {"job.yaml": SPEC}, color=False, excerpts=True)
+    plain = diagnostics(reported, {"job.yaml": SPEC}, color=False, excerpts=True)
     assert re.sub(r"\x1b\[[0-9;]*m", "", colored) == plain
 
 
@@ -94,7 +105,7 @@ def test_colour_changes_nothing_but_colour() -> None:
         pytest.param("a: \x1bb", 4, 5, "a: \ufffdb", "   ^", id="control"),
     ],
 )
-def test_the_underline_stands_below_the_word(
+def test_the_underline_is_below_the_word(
     line: str, column: int, end: int, expected: str, underline: str
 ) -> None:
     _, excerpt, marker = shown(line, [at(1, column, end)]).splitlines()
@@ -106,7 +117,7 @@ def test_the_underline_stands_below_the_word(
 def test_a_long_line_is_cut_around_its_word(start: int) -> None:
     line = "".join(str(index % 10) for index in range(1000))
     _, excerpt, marker = shown(line, [at(1, start, start + 5)]).splitlines()
-    excerpt, marker = (each.partition("| ")[2] for each in (excerpt, marker))
+    excerpt, marker = (text.partition("| ")[2] for text in (excerpt, marker))
     assert len(excerpt) <= 101
     word = excerpt[marker.index("^") : len(marker)]
     assert word == line[start - 1 : start + 4]
@@ -133,8 +144,8 @@ def test_a_finding_without_a_line_has_only_its_hint() -> None:
 )
 def test_verdict(jobs: int, severities: str, expected: str) -> None:
     kinds = {"e": Severity.error, "w": Severity.warning}
-    found = [WHOLE._replace(severity=kinds[each]) for each in severities]
-    assert verdict(jobs, found) == expected
+    reported = [WHOLE._replace(severity=kinds[severity]) for severity in severities]
+    assert verdict(jobs, reported) == expected
 
 
 # Each holds the canary in a line that a finding is about.
@@ -168,13 +179,13 @@ def test_no_excerpt_shows_a_secret(text: str) -> None:
 def test_a_value_that_looks_secret_is_hidden_and_underlined() -> None:
     text = HEAD + f"  env: {{API_KEY: {CANARY}}}\n"
     column = text.splitlines()[6].index(CANARY) + 1
-    found = [at(7, column, column + len(CANARY), "looks-like-secret")]
-    _, excerpt, marker = shown(text, found).splitlines()
+    reported = [at(7, column, column + len(CANARY), "looks-like-secret")]
+    _, excerpt, marker = shown(text, reported).splitlines()
     assert excerpt.endswith("  env: {API_KEY: ***}")
     assert excerpt[marker.index("^") : len(marker)] == "***"
 
 
-def test_a_plain_value_in_question_is_shown() -> None:
+def test_a_reported_plain_value_is_shown() -> None:
     assert "  env: {A: &" not in shown(HEAD + "  env: {A: *nothing}\n")
     assert "env: {A: *nothing}" in shown(HEAD + "  env: {A: *nothing}\n")
 
@@ -194,18 +205,18 @@ def test_underlines_move_with_what_is_hidden_before_them() -> None:
         f"--update spec.trainers.env.KEY={CANARY}",
     ],
 )
-def test_no_form_shows_the_value_of_a_variable_given_as_option(form: str, option: str) -> None:
-    found = [Diagnostic("looks-like-secret", "looks like a credential", Span(option))]
-    found += [each._replace(code="type") for each in found]
+def test_no_format_shows_the_value_of_a_variable_set_by_an_option(form: str, option: str) -> None:
+    reported = [Diagnostic("looks-like-secret", "looks like a credential", Span(option))]
+    reported += [finding._replace(code="type") for finding in reported]
     if form == "text":
-        written = diagnostics(found, {}, color=True) + diagnostics(found, {}, color=False)
+        written = diagnostics(reported, {}, color=True) + diagnostics(reported, {}, color=False)
     else:
-        written = report.diagnostics(form, found)
+        written = report.diagnostics(form, reported)
     assert CANARY not in written
     assert "***" in written
 
 
-def test_other_options_are_told_as_they_were_given() -> None:
+def test_other_options_are_shown_as_given() -> None:
     assert "--update trainers.replica=8" in diagnostics([OPTION], {}, color=False)
 
 
@@ -244,8 +255,8 @@ def test_json_has_every_field_and_the_counts() -> None:
 
 def test_github_annotations_are_escaped() -> None:
     span = Span("a,b:c%.yaml", 12, 7, 14)
-    found = [Diagnostic("format", "100% of\r\na: b, c", span, hint="::warning::no")]
-    assert report.diagnostics("github", found) == (
+    reported = [Diagnostic("format", "100% of\r\na: b, c", span, hint="::warning::no")]
+    assert report.diagnostics("github", reported) == (
         "::error file=a%2Cb%3Ac%25.yaml,line=12,col=7,endColumn=14,title=format"
         "::100%25 of%0D%0Aa: b, c%0A::warning::no\n"
     )
@@ -262,20 +273,20 @@ def test_github_annotations_without_a_line() -> None:
     ]
 
 
-def sarif(found: list[Diagnostic]) -> Any:
-    log = json.loads(report.diagnostics("sarif", found))
+def sarif(reported: list[Diagnostic]) -> Any:
+    log = json.loads(report.diagnostics("sarif", reported))
     jsonschema_rs.Draft202012Validator(SARIF, validate_formats=True).validate(log)
     return log["runs"][0]
 
 
 def test_sarif_fits_its_schema_and_names_rule_and_region() -> None:
     run = sarif([*findings(SPEC), WHOLE, OPTION])
-    rules = [each["id"] for each in run["tool"]["driver"]["rules"]]
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
     assert rules == sorted(rules)
-    assert [rules[each["ruleIndex"]] for each in run["results"]] == [
-        each["ruleId"] for each in run["results"]
+    assert [rules[result["ruleIndex"]] for result in run["results"]] == [
+        result["ruleId"] for result in run["results"]
     ]
-    first, whole, option = (each["locations"][0] for each in run["results"])
+    first, whole, option = (result["locations"][0] for result in run["results"])
     assert first["physicalLocation"]["region"] == {
         "startLine": 8,
         "startColumn": 5,
@@ -285,35 +296,37 @@ def test_sarif_fits_its_schema_and_names_rule_and_region() -> None:
     assert option["message"]["text"] == "--update trainers.replica=8"
 
 
-def test_sarif_of_nothing_is_still_a_run() -> None:
+def test_sarif_without_findings_has_a_run() -> None:
     assert sarif([])["results"] == []
 
 
-def test_sarif_takes_any_file_name() -> None:
+def test_sarif_accepts_any_file_name() -> None:
     name = b"with space/\xff#?%.yaml".decode("utf-8", "surrogateescape")
     (result,) = sarif([WHOLE._replace(span=Span(name))])["results"]
     uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
     assert uri == "with%20space/%FF%23%3F%25.yaml"
 
 
-def test_sarif_fingerprints_stay_while_lines_move() -> None:
+def test_sarif_fingerprints_do_not_depend_on_lines() -> None:
     def prints(text: str) -> list[str]:
         results = sarif(findings(text))["results"]
-        return [each["partialFingerprints"]["paddlespec/v1"] for each in results]
+        return [result["partialFingerprints"]["paddlespec/v1"] for result in results]
 
     assert prints(SPEC) == prints(SPEC.replace("spec:", "# one more line\nspec:"))
     twice = sarif([at(1, 1, 2), at(2, 1, 2)])["results"]
     assert twice[0]["partialFingerprints"] != twice[1]["partialFingerprints"]
 
 
-def test_every_example_of_a_finding_can_be_written_in_every_form() -> None:
-    found = [each for text in LEAKS.values() for each in findings(HEAD + "  " + text + "\n")]
-    sarif(found)
-    assert len(json.loads(report.diagnostics("json", found))["diagnostics"]) == len(found)
-    assert len(report.diagnostics("github", found).splitlines()) == len(found)
+def test_every_example_of_a_finding_can_be_printed_in_every_format() -> None:
+    reported = [
+        finding for text in LEAKS.values() for finding in findings(HEAD + "  " + text + "\n")
+    ]
+    sarif(reported)
+    assert len(json.loads(report.diagnostics("json", reported))["diagnostics"]) == len(reported)
+    assert len(report.diagnostics("github", reported).splitlines()) == len(reported)
 
 
-def test_visible_text_is_one_line_that_does_nothing() -> None:
+def test_visible_text_is_one_harmless_line() -> None:
     assert visible("a\tb\nc\x07\u200b模") == "a\\tb\\nc\ufffd\ufffd模"
 
 
@@ -325,13 +338,13 @@ def test_shortened_text_fits_and_keeps_its_ends(text: str, most: int) -> None:
     assert short == text or (short[0] == text[0] and "…" in short)
 
 
-def test_a_long_list_shows_its_ends_and_how_many_are_between() -> None:
+def test_a_long_list_shows_its_ends_and_the_number_between() -> None:
     listed = [f"host-{index}:6174" for index in range(64)]
     assert brief(",".join(listed)) == ["host-0:6174,", "… 62 more …,", "host-63:6174"]
     assert brief("a,b,c") == ["a,", "b,", "c"]
 
 
-def test_excerpts_survive_anything_that_can_be_read() -> None:
+def test_excerpts_accept_any_text() -> None:
     hostile = [
         "",
         "a",
@@ -344,9 +357,9 @@ def test_excerpts_survive_anything_that_can_be_read() -> None:
         "\r\r\n",
     ]
     for text in hostile:
-        for found in (source.read(text, "job.yaml").diagnostics, [at(1, 1, 2)], [at(99, 7, 8)]):
-            written = diagnostics(found, {"job.yaml": text}, color=True)
-            assert len(written.splitlines()) >= len(found)
+        for reported in (source.read(text, "job.yaml").diagnostics, [at(1, 1, 2)], [at(99, 7, 8)]):
+            written = diagnostics(reported, {"job.yaml": text}, color=True)
+            assert len(written.splitlines()) >= len(reported)
 
 
 @pytest.mark.parametrize("option", ["--update ", ""])
@@ -360,7 +373,7 @@ def test_excerpts_survive_anything_that_can_be_read() -> None:
         "trainers.env.X=[canary",
     ],
 )
-def test_what_an_override_would_set_is_not_told(option: str, text: str) -> None:
+def test_the_value_of_an_override_is_not_shown(option: str, text: str) -> None:
     with pytest.raises(InvalidSpec) as error:
         update.parse(text, option.strip())
     shown = diagnostics(error.value.diagnostics, {}, color=False)

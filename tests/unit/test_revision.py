@@ -1,4 +1,4 @@
-"""Jobs as they were: in real repositories, which stay as they are, and in folders of manifests."""
+"""Previous versions of jobs, in real repositories and in folders of manifests."""
 
 from __future__ import annotations
 
@@ -12,14 +12,19 @@ from typing import Any
 
 import pytest
 
-from paddlespec import repository, revision
-from paddlespec.backend import OperationFailed
-from paddlespec.cli.folder import changes, write
+from paddlespec.change.diff import Comparison, Operation
+from paddlespec.cli.shared.manifest_folder import changes, write
 from paddlespec.diagnostic import InvalidSpec
-from paddlespec.diff import Comparison, Operation
-from paddlespec.files import Files
-from paddlespec.pipeline import Built, Choices, build, load
-from paddlespec.template import Templates
+from paddlespec.git import baseline, repository
+from paddlespec.pipeline import (
+    Built,
+    Choices,
+    build,
+    load,
+)
+from paddlespec.render.template import Templates
+from paddlespec.runs.failures import OperationFailed
+from paddlespec.spec.files import Files
 
 SPEC = """\
 apiVersion: paddlespec.io/v1
@@ -53,7 +58,7 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 class Clone:
-    """A clone with specs, and what is asked of it."""
+    """A clone with specs, and comparisons with it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -73,17 +78,17 @@ class Clone:
         self, *paths: str, against: str = "git:HEAD", templates: str | None = None, **choices: Any
     ) -> list[Comparison]:
         built = self.built(*paths, templates=templates, **choices)
-        wanted = Choices(**choices)
-        before = revision.before(list(paths), wanted, against, templates, built)
-        return revision.compare(built, before)
+        selected = Choices(**choices)
+        before = baseline.before(list(paths), selected, against, templates, built)
+        return baseline.compare(built, before)
 
     def built(self, *paths: str, templates: str | None = None, **choices: Any) -> list[Built]:
-        found = []
+        jobs_built = []
         for name in Files().specs(paths)[0]:
             jobs, faults = load(name, Files(), Choices(**choices))
             assert not faults
-            found += [build(each, Templates(templates)) for each in jobs]
-        return found
+            jobs_built += [build(job, Templates(templates)) for job in jobs]
+        return jobs_built
 
 
 @pytest.fixture
@@ -96,38 +101,38 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Clone:
     return Clone(folder)
 
 
-def told(comparisons: list[Comparison]) -> dict[str, list[str]]:
-    """The operations on each job's objects, without those that stay."""
+def operations_of(comparisons: list[Comparison]) -> dict[str, list[str]]:
+    """Return the operations on the objects of every job, without unchanged objects."""
     return {
-        each.job: [
+        comparison.job: [
             f"{row.change.operation.value} {row.change.identity.kind}"
-            for row in each.rows
+            for row in comparison.rows
             if row.change.operation is not Operation.keep
         ]
-        for each in comparisons
+        for comparison in comparisons
     }
 
 
 def fields(comparisons: list[Comparison]) -> dict[str, tuple[Any, Any]]:
     return {
         str(field.path[-1]): (field.before, field.after)
-        for each in comparisons
-        for row in each.rows
+        for comparison in comparisons
+        for row in comparison.rows
         for field in row.change.fields
     }
 
 
 def state(folder: Path) -> dict[str, str]:
-    """Every file of a clone, .git with its index included, by its bytes, mode and time."""
-    found = {}
+    """Return bytes, mode and time of all files of a clone, including .git."""
+    files = {}
     for where, _, names in os.walk(folder):
         for name in names:
             path = Path(where) / name
             status = path.lstat()
             content = os.readlink(path).encode() if path.is_symlink() else path.read_bytes()
             digest = hashlib.sha256(content).hexdigest()
-            found[str(path)] = f"{status.st_mode} {status.st_mtime_ns} {digest}"
-    return found
+            files[str(path)] = f"{status.st_mode} {status.st_mtime_ns} {digest}"
+    return files
 
 
 def test_nothing_differs_from_what_was_committed(clone: Clone) -> None:
@@ -140,7 +145,7 @@ def test_nothing_differs_from_what_was_committed(clone: Clone) -> None:
     assert len(comparison.rows) == 2
 
 
-def test_a_change_of_the_work_tree_is_seen_and_nothing_is_touched(clone: Clone) -> None:
+def test_a_change_in_the_work_tree_is_found_without_modifying_the_clone(clone: Clone) -> None:
     clone.write(PACKAGED)
     clone.write("print(1)\n", "jobs/train.py")
     clone.commit()
@@ -149,10 +154,12 @@ def test_a_change_of_the_work_tree_is_seen_and_nothing_is_touched(clone: Clone) 
     git(clone.folder, "add", "jobs/train.py")
     clone.write("print(3)\n", "jobs/train.py")
     before = state(clone.folder)
-    found = clone.compare("jobs/paddlejob.yaml")
+    comparisons = clone.compare("jobs/paddlejob.yaml")
     assert state(clone.folder) == before
-    assert told(found) == {"fit": ["create ConfigMap", "replace Job", "delete ConfigMap"]}
-    assert fields(found)["parallelism"] == (2, 3)
+    assert operations_of(comparisons) == {
+        "fit": ["create ConfigMap", "replace Job", "delete ConfigMap"]
+    }
+    assert fields(comparisons)["parallelism"] == (2, 3)
 
 
 def test_layers_are_those_of_the_revision(clone: Clone) -> None:
@@ -167,11 +174,11 @@ def test_layers_are_those_of_the_revision(clone: Clone) -> None:
     clone.write(project.replace("OLD", "NEW"), ".paddlespec.yaml")
     clone.write(OVERLAY.replace("4", "5"), "prod.yaml")
     clone.write("NEW", "value.txt")
-    found = clone.compare(
+    comparisons = clone.compare(
         "jobs", overlays=("prod.yaml",), updates=("env.B=@value.txt", "env.C=@value.txt")
     )
-    differing = [row.change for row in found[0].rows if row.change.fields]
-    assert {(str(each.path[-2]), each.before, each.after) for each in differing[0].fields} >= {
+    differing = [row.change for row in comparisons[0].rows if row.change.fields]
+    assert {(str(field.path[-2]), field.before, field.after) for field in differing[0].fields} >= {
         ("A", "OLD", "NEW"),
         ("B", "OLD", "NEW"),
         ("C", "OLD", "NEW"),
@@ -182,86 +189,93 @@ def test_layers_are_those_of_the_revision(clone: Clone) -> None:
 def test_templates_are_those_of_the_revision(clone: Clone) -> None:
     clone.write(SPEC)
     bundled = Path(__file__).parents[2] / "templates" / "kubernetes" / "job.yaml.j2"
-    own = bundled.read_text(encoding="utf-8")
-    clone.write(own, "mine/kubernetes/job.yaml.j2")
+    original = bundled.read_text(encoding="utf-8")
+    clone.write(original, "mine/kubernetes/job.yaml.j2")
     clone.commit()
-    clone.write(own.replace("kind: Job", "kind: Work"), "mine/kubernetes/job.yaml.j2")
-    found = clone.compare("jobs", templates="mine")
-    assert told(found) == {"fit": ["create Work", "delete Job"]}
+    clone.write(original.replace("kind: Job", "kind: Work"), "mine/kubernetes/job.yaml.j2")
+    comparisons = clone.compare("jobs", templates="mine")
+    assert operations_of(comparisons) == {"fit": ["create Work", "delete Job"]}
 
 
-def test_an_overlay_that_is_new_is_what_changes(clone: Clone) -> None:
+def test_a_new_overlay_is_a_change(clone: Clone) -> None:
     clone.write(SPEC)
     clone.commit()
     clone.write(OVERLAY.replace("4", "5"), "prod.yaml")
-    found = clone.compare("jobs", overlays=("prod.yaml",))
-    assert fields(found)["parallelism"] == (2, 5)
-    assert found[0].against.endswith(", without prod.yaml, which was not there")
+    comparisons = clone.compare("jobs", overlays=("prod.yaml",))
+    assert fields(comparisons)["parallelism"] == (2, 5)
+    assert comparisons[0].against.endswith(", without prod.yaml, which did not exist")
 
 
-def test_specs_that_come_and_go(clone: Clone) -> None:
+def test_added_and_deleted_specs(clone: Clone) -> None:
     clone.write(SPEC, "jobs/old/paddlejob.yaml", job="old")
     clone.write(SPEC, "jobs/same/paddlejob.yaml", job="same")
     clone.commit()
     shutil.rmtree(clone.folder / "jobs" / "old")
     clone.write(SPEC, "jobs/new/paddlejob.yaml", job="new")
-    assert told(clone.compare("jobs")) == {"new": ["create Job"], "same": [], "old": ["delete Job"]}
+    assert operations_of(clone.compare("jobs")) == {
+        "new": ["create Job"],
+        "same": [],
+        "old": ["delete Job"],
+    }
 
 
 @pytest.mark.parametrize("path", ["jobs", "jobs/renamed/any.yaml"])
-def test_a_renamed_spec_is_known_by_the_name_of_its_job(clone: Clone, path: str) -> None:
+def test_a_renamed_spec_is_matched_by_job_name(clone: Clone, path: str) -> None:
     old = clone.write(SPEC)
     clone.write(SPEC, "other/paddlejob.yaml", job="other")
     clone.commit()
     old.unlink()
     clone.write(SPEC.replace("replicas: 2", "replicas: 3"), "jobs/renamed/any.yaml")
-    assert told(clone.compare(path)) == {"fit": ["replace Job"]}
+    assert operations_of(clone.compare(path)) == {"fit": ["replace Job"]}
 
 
-def test_a_spec_that_came_from_another_folder_is_found_there(clone: Clone) -> None:
+def test_a_moved_spec_is_found_in_its_previous_folder(clone: Clone) -> None:
     clone.write(PACKAGED, "a/paddlejob.yaml")
     clone.write("print()\n", "a/train.py")
     clone.write(SPEC, "a/other/paddlejob.yaml", job="unrelated")
     clone.commit()
     git(clone.folder, "mv", "a", "b")
-    assert told(clone.compare("b/paddlejob.yaml")) == {"fit": []}
+    assert operations_of(clone.compare("b/paddlejob.yaml")) == {"fit": []}
 
 
 def test_another_namespace_is_another_job(clone: Clone) -> None:
     clone.write(SPEC)
     clone.commit()
     clone.write(SPEC.replace("{name: NAME}", "{name: NAME, namespace: ads}"))
-    found = clone.compare("jobs")
-    assert [(each.job, each.namespace) for each in found] == [("fit", "ads"), ("fit", None)]
+    comparisons = clone.compare("jobs")
+    assert [(comparison.job, comparison.namespace) for comparison in comparisons] == [
+        ("fit", "ads"),
+        ("fit", None),
+    ]
 
 
-def test_a_spec_that_was_not_valid_is_created_and_said_to_have_been(clone: Clone) -> None:
+def test_an_invalid_previous_spec_is_reported(clone: Clone) -> None:
     clone.write(SPEC.replace("image:", "imago:"))
     clone.write("a: [\n", "jobs/paddlejob-2.yaml")
     clone.commit()
     clone.write(SPEC)
     clone.write(SPEC, "jobs/paddlejob-2.yaml", job="broken")
     broken, fit = clone.compare("jobs")
-    assert told([broken, fit]) == {"fit": ["create Job"], "broken": ["create Job"]}
+    assert operations_of([broken, fit]) == {"fit": ["create Job"], "broken": ["create Job"]}
     assert (
-        ", where the spec was not valid: jobs/paddlejob.yaml:4:1: spec.image is missing"
+        ", where the spec is invalid: jobs/paddlejob.yaml:4:1: spec.image is required"
         in fit.against
     )
-    assert ", where the spec was not valid: jobs/paddlejob-2.yaml:2:1: " in broken.against
+    assert ", where the spec is invalid: jobs/paddlejob-2.yaml:2:1: " in broken.against
     assert not fit.problems
 
 
-def test_what_is_ignored_stays_behind_on_both_sides(clone: Clone) -> None:
+def test_ignored_files_are_left_out_on_both_sides(clone: Clone) -> None:
     clone.write(PACKAGED)
     clone.write("data/\n", ".paddleignore")
     clone.write("print()\n", "jobs/train.py")
     clone.write("1\n", "jobs/data/1.csv")
     clone.commit()
     clone.write("2\n", "jobs/data/1.csv")
-    assert told(clone.compare("jobs")) == {"fit": []}
+    assert operations_of(clone.compare("jobs")) == {"fit": []}
 
 
-def test_line_ends_and_executable_bits_are_those_of_a_work_tree(clone: Clone) -> None:
+def test_line_endings_and_executable_bits_are_those_of_a_work_tree(clone: Clone) -> None:
     clone.write(PACKAGED)
     clone.write("*.bat text eol=crlf\n", ".gitattributes")
     clone.write("echo\n", "jobs/run.bat")
@@ -270,7 +284,7 @@ def test_line_ends_and_executable_bits_are_those_of_a_work_tree(clone: Clone) ->
     (clone.folder / "jobs/run.bat").unlink()
     git(clone.folder, "checkout", "jobs/run.bat")
     assert (clone.folder / "jobs/run.bat").read_bytes() == b"echo\r\n"
-    assert told(clone.compare("jobs")) == {"fit": []}
+    assert operations_of(clone.compare("jobs")) == {"fit": []}
 
 
 def test_links_are_followed_within_the_revision(clone: Clone) -> None:
@@ -281,20 +295,20 @@ def test_links_are_followed_within_the_revision(clone: Clone) -> None:
     (jobs / "paddlejob.yaml").symlink_to("../shared/spec.yaml")
     (jobs / "code").symlink_to(clone.folder / "shared" / "code")
     clone.commit()
-    assert told(clone.compare("jobs")) == {"fit": []}
+    assert operations_of(clone.compare("jobs")) == {"fit": []}
     clone.write("print(2)\n", "shared/code/train.py")
     expected = ["create ConfigMap", "replace Job", "delete ConfigMap"]
-    assert told(clone.compare("jobs")) == {"fit": expected}
+    assert operations_of(clone.compare("jobs")) == {"fit": expected}
 
 
-def test_code_beside_the_repository_is_what_it_is_now(clone: Clone) -> None:
+def test_code_outside_the_repository_is_the_current_one(clone: Clone) -> None:
     clone.write(SPEC + "  package: {path: ../../beside}\n")
     clone.write("print()\n", "../beside/train.py")
     clone.commit()
-    assert told(clone.compare("jobs")) == {"fit": []}
+    assert operations_of(clone.compare("jobs")) == {"fit": []}
 
 
-def test_filters_are_not_run_and_what_they_hide_is_told(clone: Clone) -> None:
+def test_filters_are_not_run_but_reported(clone: Clone) -> None:
     clone.write(PACKAGED)
     clone.write("*.key filter=crypt\n", ".gitattributes")
     clone.write("open\n", "jobs/a.key")
@@ -309,7 +323,7 @@ def test_filters_are_not_run_and_what_they_hide_is_told(clone: Clone) -> None:
     assert comparison.against.endswith(", without the filter crypt of jobs/a.key")
 
 
-def test_large_files_are_taken_from_where_the_clone_keeps_them(clone: Clone) -> None:
+def test_large_files_are_read_from_the_lfs_cache(clone: Clone) -> None:
     content = b"weights\n" * 100
     digest = hashlib.sha256(content).hexdigest()
     pointer = (
@@ -319,16 +333,16 @@ def test_large_files_are_taken_from_where_the_clone_keeps_them(clone: Clone) -> 
     clone.write("*.bin filter=lfs\n", ".gitattributes")
     clone.write(pointer, "jobs/model.bin")
     clone.commit()
-    assert told(clone.compare("jobs")) == {"fit": []}, "a pointer on both sides"
+    assert operations_of(clone.compare("jobs")) == {"fit": []}, "a pointer on both sides"
     (clone.folder / "jobs/model.bin").write_bytes(content)
     (comparison,) = clone.compare("jobs")
     assert comparison.differs
-    told_so = ", without the content of jobs/model.bin, which Git LFS keeps elsewhere"
-    assert comparison.against.endswith(told_so)
+    remark = ", without the content of jobs/model.bin, which is not in the Git LFS cache"
+    assert comparison.against.endswith(remark)
     stored = clone.folder / ".git/lfs/objects" / digest[:2] / digest[2:4] / digest
     stored.parent.mkdir(parents=True)
     stored.write_bytes(content)
-    assert told(clone.compare("jobs")) == {"fit": []}
+    assert operations_of(clone.compare("jobs")) == {"fit": []}
 
 
 @pytest.fixture
@@ -345,18 +359,18 @@ def with_submodule(clone: Clone, tmp_path: Path) -> Clone:
 
 def test_a_submodule_is_read_at_its_recorded_commit(with_submodule: Clone) -> None:
     clone = with_submodule
-    assert told(clone.compare("jobs")) == {"fit": []}
+    assert operations_of(clone.compare("jobs")) == {"fit": []}
     clone.write("print(2)\n", "jobs/ops/ops.py")
     expected = ["create ConfigMap", "replace Job", "delete ConfigMap"]
-    assert told(clone.compare("jobs")) == {"fit": expected}
+    assert operations_of(clone.compare("jobs")) == {"fit": expected}
     git(clone.folder / "jobs/ops", "commit", "--quiet", "--all", "-m", "a change")
-    assert told(clone.compare("jobs")) == {"fit": expected}
+    assert operations_of(clone.compare("jobs")) == {"fit": expected}
     clone.commit()
-    assert told(clone.compare("jobs")) == {"fit": []}
-    assert told(clone.compare("jobs", against="git:HEAD~1")) == {"fit": expected}
+    assert operations_of(clone.compare("jobs")) == {"fit": []}
+    assert operations_of(clone.compare("jobs", against="git:HEAD~1")) == {"fit": expected}
 
 
-def test_a_submodule_that_was_removed_is_still_read(with_submodule: Clone) -> None:
+def test_a_removed_submodule_is_still_read(with_submodule: Clone) -> None:
     git(with_submodule.folder, "rm", "--quiet", "jobs/ops")
     with_submodule.write("print()\n", "jobs/train.py")
     (comparison,) = with_submodule.compare("jobs")
@@ -366,16 +380,16 @@ def test_a_submodule_that_was_removed_is_still_read(with_submodule: Clone) -> No
     assert "without" not in comparison.against
 
 
-def test_a_submodule_that_is_not_here_is_told(with_submodule: Clone, tmp_path: Path) -> None:
+def test_a_missing_submodule_is_reported(with_submodule: Clone, tmp_path: Path) -> None:
     git(tmp_path, "clone", "--quiet", str(with_submodule.folder), "bare-bones")
     os.chdir(tmp_path / "bare-bones")
     clone = Clone(tmp_path / "bare-bones")
     clone.write("print()\n", "jobs/train.py")
     (comparison,) = clone.compare("jobs")
-    assert comparison.against.endswith(", without the submodule jobs/ops, which is not here")
+    assert comparison.against.endswith(", without the submodule jobs/ops, which is not checked out")
 
 
-def test_any_name_of_a_commit_will_do(clone: Clone) -> None:
+def test_a_commit_can_have_any_name(clone: Clone) -> None:
     clone.write(SPEC)
     first = clone.commit()
     git(clone.folder, "tag", "-a", "v1", "-m", "first")
@@ -388,27 +402,29 @@ def test_any_name_of_a_commit_will_do(clone: Clone) -> None:
         assert comparison.against == f"git:{name} ({first[:7]})"
 
 
-def test_from_any_folder_and_a_linked_work_tree(clone: Clone, tmp_path: Path) -> None:
+def test_the_clone_is_found_from_any_folder_and_linked_work_tree(
+    clone: Clone, tmp_path: Path
+) -> None:
     clone.write(PACKAGED)
     clone.write("print()\n", "jobs/train.py")
     clone.commit()
     os.chdir(clone.folder / "jobs")
-    assert told(clone.compare(".")) == {"fit": []}
+    assert operations_of(clone.compare(".")) == {"fit": []}
     os.chdir(tmp_path)
-    assert told(clone.compare("clone/jobs/paddlejob.yaml")) == {"fit": []}
-    assert told(clone.compare("clone")) == {"fit": []}
+    assert operations_of(clone.compare("clone/jobs/paddlejob.yaml")) == {"fit": []}
+    assert operations_of(clone.compare("clone")) == {"fit": []}
     git(clone.folder, "worktree", "add", "--quiet", str(tmp_path / "linked"))
-    assert told(clone.compare("linked/jobs", against="git:main")) == {"fit": []}
+    assert operations_of(clone.compare("linked/jobs", against="git:main")) == {"fit": []}
 
 
-def test_variables_of_git_do_not_lead_astray(
+def test_variables_of_git_are_ignored(
     clone: Clone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clone.write(SPEC)
     clone.commit()
     for name in ("DIR", "WORK_TREE", "INDEX_FILE", "OBJECT_DIRECTORY", "COMMON_DIR", "NAMESPACE"):
         monkeypatch.setenv(f"GIT_{name}", str(tmp_path / "elsewhere"))
-    assert told(clone.compare("jobs")) == {"fit": []}
+    assert operations_of(clone.compare("jobs")) == {"fit": []}
 
 
 def test_hooks_are_not_run(clone: Clone) -> None:
@@ -424,24 +440,24 @@ def test_hooks_are_not_run(clone: Clone) -> None:
 
 
 @pytest.mark.parametrize("name", ["nowhere", "", "--help", "-h", "HEAD:jobs", "main^{tree}"])
-def test_what_names_no_commit_is_told(clone: Clone, name: str) -> None:
+def test_an_unknown_revision_is_reported(clone: Clone, name: str) -> None:
     clone.write(SPEC)
     clone.commit()
     with pytest.raises(OperationFailed) as error:
         clone.compare("jobs", against=f"git:{name}")
-    assert error.value.message == f'no commit here is called "{name}"'
+    assert error.value.message == f'unknown revision "{name}"'
     assert "git fetch" in str(error.value.hint)
 
 
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("origin/main", "`git fetch --depth=1 origin main`"),
-        ("v1", "`git fetch --depth=1 origin v1`"),
-        ("HEAD~1", "`git fetch --deepen=10`"),
+        ("origin/main", "git fetch --depth=1 origin main"),
+        ("v1", "git fetch --depth=1 origin v1"),
+        ("HEAD~1", "git fetch --deepen=10"),
     ],
 )
-def test_a_shallow_clone_says_what_to_fetch(
+def test_a_shallow_clone_suggests_what_to_fetch(
     clone: Clone, tmp_path: Path, name: str, hint: str
 ) -> None:
     clone.write(SPEC)
@@ -452,10 +468,10 @@ def test_a_shallow_clone_says_what_to_fetch(
     shallow = Clone(tmp_path / "shallow")
     git(shallow.folder, "update-ref", "-d", "refs/remotes/origin/main")
     os.chdir(shallow.folder)
-    with pytest.raises(OperationFailed, match="no commit here is called") as error:
+    with pytest.raises(OperationFailed, match="unknown revision") as error:
         shallow.compare("jobs", against=f"git:{name}")
     assert hint in str(error.value.hint)
-    assert told(shallow.compare("jobs")) == {"fit": []}
+    assert operations_of(shallow.compare("jobs")) == {"fit": []}
 
 
 def test_a_partial_clone_does_not_fetch(clone: Clone, tmp_path: Path) -> None:
@@ -470,15 +486,17 @@ def test_a_partial_clone_does_not_fetch(clone: Clone, tmp_path: Path) -> None:
     before = state(partial.folder)
     with pytest.raises(OperationFailed) as error:
         partial.compare("jobs", against="git:HEAD~1")
-    assert "the clone lacks objects" in str(error.value.hint)
+    assert "git fetch --refetch" in str(error.value.hint)
     assert state(partial.folder) == before
 
 
-def test_outside_of_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_path_outside_a_repository_is_rejected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", "/")
     Clone(tmp_path).write(SPEC)
-    with pytest.raises(OperationFailed, match="is in no git repository") as error:
+    with pytest.raises(OperationFailed, match="is not in a git repository") as error:
         Clone(tmp_path).compare("jobs")
     assert "--against DIR" in str(error.value.hint)
 
@@ -487,17 +505,17 @@ def test_a_bare_repository_has_no_files(tmp_path: Path, monkeypatch: pytest.Monk
     git(tmp_path, "init", "--quiet", "--bare", "bare.git")
     monkeypatch.chdir(tmp_path / "bare.git")
     with pytest.raises(OperationFailed, match="is bare"):
-        revision.before(["-"], Choices(), "git:HEAD")
+        baseline.before(["-"], Choices(), "git:HEAD")
 
 
-def test_without_git(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_git_is_reported(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
     clone.write(SPEC)
     monkeypatch.setenv("PATH", str(clone.folder))
     with pytest.raises(OperationFailed, match="git is not installed"):
         clone.compare("jobs")
 
 
-def test_nothing_is_left_behind(
+def test_no_temporary_files_remain(
     clone: Clone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scratch = tmp_path / "scratch"
@@ -509,30 +527,30 @@ def test_nothing_is_left_behind(
     assert list(scratch.iterdir()) == []
 
 
-def test_a_spec_from_standard_input_is_known_by_its_name(clone: Clone) -> None:
+def test_a_spec_from_standard_input_is_matched_by_job_name(clone: Clone) -> None:
     clone.write(SPEC)
     clone.commit()
     built = clone.built("jobs")
-    piped = [each._replace(loaded=each.loaded._replace(file="-")) for each in built]
-    before = revision.before(["-"], Choices(), "git:HEAD", None, piped)
-    assert told(revision.compare(piped, before)) == {"fit": []}
+    piped = [job._replace(loaded=job.loaded._replace(file="-")) for job in built]
+    before = baseline.before(["-"], Choices(), "git:HEAD", None, piped)
+    assert operations_of(baseline.compare(piped, before)) == {"fit": []}
 
 
-def test_only_what_is_needed_is_unpacked(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_required_files_are_checked_out(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
     clone.write(PACKAGED)
     clone.write("print()\n", "jobs/train.py")
     clone.write("a lot\n", "elsewhere/data.csv")
     clone.commit()
-    given: list[bytes] = []
+    inputs: list[bytes] = []
     original = repository._git
 
     def recorded(arguments: Any, cwd: str, text: bytes = b"", variables: Any = None) -> bytes:
-        given.append(text)
+        inputs.append(text)
         return original(arguments, cwd, text, variables)
 
     monkeypatch.setattr(repository, "_git", recorded)
     clone.compare("jobs")
-    unpacked = b"".join(given)
+    unpacked = b"".join(inputs)
     assert b"jobs/train.py" in unpacked
     assert b"data.csv" not in unpacked
 
@@ -546,42 +564,42 @@ class TestFolders:
         clone.write("print()\n", "jobs/train.py")
         clone.write(SPEC.replace("NAME}", "web, namespace: ads}"), "jobs/web/paddlejob.yaml")
         self.render(clone, "jobs")
-        found = clone.compare("jobs", against="manifests")
-        assert told(found) == {"fit": [], "web": []}
-        assert {each.against for each in found} == {"manifests"}
+        comparisons = clone.compare("jobs", against="manifests")
+        assert operations_of(comparisons) == {"fit": [], "web": []}
+        assert {comparison.against for comparison in comparisons} == {"manifests"}
 
-    def test_jobs_that_are_gone_count_where_a_folder_was_given(self, clone: Clone) -> None:
+    def test_deleted_jobs_count_if_a_folder_is_compared(self, clone: Clone) -> None:
         clone.write(SPEC)
         clone.write(SPEC, "jobs/web/paddlejob.yaml", job="web")
         self.render(clone, "jobs")
         shutil.rmtree(clone.folder / "jobs" / "web")
-        assert told(clone.compare("jobs", against="manifests")) == {
+        assert operations_of(clone.compare("jobs", against="manifests")) == {
             "fit": [],
             "web": ["delete Job"],
         }
-        found = clone.compare("jobs/paddlejob.yaml", against="manifests")
-        assert told(found) == {"fit": []}
+        comparisons = clone.compare("jobs/paddlejob.yaml", against="manifests")
+        assert operations_of(comparisons) == {"fit": []}
 
-    def test_any_yaml_of_our_objects_will_do(self, clone: Clone) -> None:
+    def test_manifests_can_be_any_yaml(self, clone: Clone) -> None:
         clone.write(SPEC)
         (built,) = clone.built("jobs")
-        listed = {"apiVersion": "v1", "kind": "List", "items": built.manifests}
-        clone.write(json.dumps(listed), "manifests/all.json")
+        manifest_list = {"apiVersion": "v1", "kind": "List", "items": built.manifests}
+        clone.write(json.dumps(manifest_list), "manifests/all.json")
         clone.write(
             "a: 1\n---\n- kind: Job\n---\nkind: Job\nmetadata: {name: x}\n", "manifests/x.yml"
         )
-        assert told(clone.compare("jobs", against="manifests")) == {"fit": []}
+        assert operations_of(clone.compare("jobs", against="manifests")) == {"fit": []}
 
-    def test_broken_files_are_told_all_at_once(self, clone: Clone) -> None:
+    def test_all_invalid_files_are_reported(self, clone: Clone) -> None:
         clone.write(SPEC)
         clone.write("a: [\n", "manifests/a.yaml")
         clone.write("a: 1\na: 2\n", "manifests/b.yaml")
         with pytest.raises(InvalidSpec) as error:
             clone.compare("jobs", against="manifests")
-        files = [each.span.file for each in error.value.diagnostics]
+        files = [diagnostic.span.file for diagnostic in error.value.diagnostics]
         assert files == ["manifests/a.yaml", "manifests/b.yaml"]
 
-    def test_no_such_folder(self, clone: Clone) -> None:
+    def test_a_missing_folder_is_rejected(self, clone: Clone) -> None:
         clone.write(SPEC)
         with pytest.raises(OperationFailed, match="nowhere is not a folder") as error:
             clone.compare("jobs", against="nowhere")

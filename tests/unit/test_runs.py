@@ -7,11 +7,23 @@ from typing import Any
 
 import pytest
 
-from paddlespec.emit import dump
-from paddlespec.history import History, Provenance, Recorded, RunRecord, State, decode
-from paddlespec.report.runs import lasted, listed, one, runs
+from paddlespec.report.runs import (
+    lasted,
+    listed,
+    one,
+    runs,
+)
 from paddlespec.report.table import Column, table
 from paddlespec.report.width import cells
+from paddlespec.runs.history import (
+    History,
+    Provenance,
+    Recorded,
+    RunRecord,
+    State,
+    decode,
+)
+from paddlespec.spec.emit import dump
 
 NOW = datetime(2026, 1, 31, 12, 0, tzinfo=timezone.utc)
 CI = "https://ci.example.org/ads/ranking/-/jobs/4711"

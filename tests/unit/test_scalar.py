@@ -1,10 +1,10 @@
-"""Unquoted words as YAML 1.2 reads them."""
+"""Plain scalars of YAML 1.2."""
 
 from __future__ import annotations
 
 import pytest
 
-from paddlespec.scalar import UnusableNumber, plain
+from paddlespec.spec.scalar import UnusableNumber, plain
 
 VALUES = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
@@ -39,18 +39,18 @@ UNUSABLE = (
 
 
 @pytest.mark.parametrize("text", VALUES)
-def test_what_means_a_value(text: str) -> None:
+def test_scalars_with_a_value(text: str) -> None:
     value = plain(text)
     assert value == VALUES[text]
     assert type(value) is type(VALUES[text])
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_what_stays_text(text: str) -> None:
+def test_scalars_that_are_strings(text: str) -> None:
     assert plain(text) == text
 
 
 @pytest.mark.parametrize("text", UNUSABLE, ids=lambda text: text[:12])
-def test_numbers_that_nothing_can_hold_are_refused(text: str) -> None:
+def test_unrepresentable_numbers_are_rejected(text: str) -> None:
     with pytest.raises(UnusableNumber):
         plain(text)

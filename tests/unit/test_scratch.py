@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from targets import manifests
 
-from paddlespec.contract import ROLES, is_managed
+from paddlespec.render.runtime import ROLES, is_managed
 from paddlespec.targets.shell import SHELL_LABEL, scratch, workload
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from paddlespec.contract import RoleName
+    from paddlespec.render.runtime import RoleName
 
 PS = """\
   mode: ps
@@ -97,7 +97,7 @@ def test_its_code_is_a_copy_of_its_own(tmp_path: Path) -> None:
     found = workload(manifests(tmp_path, PS), "trainers")
     assert found
     volume = {"name": "code", "configMap": {"name": "a-code-1"}}
-    found["spec"]["template"]["spec"]["volumes"].append(volume)
+    found.pods.pod["volumes"].append(volume)
     code = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a-code-1"}, "data": {}}
     job, copy = scratch(found, [code], "a", "a-shell", 90)
     named = job["spec"]["template"]["spec"]["volumes"][-1]["configMap"]["name"]

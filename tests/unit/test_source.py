@@ -1,4 +1,4 @@
-"""Reading YAML: values as YAML 1.2 has them, places to the column, and no way to hurt the reader."""
+"""Reading YAML: values of YAML 1.2, exact positions, and limits on hostile input."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from front import brief, data, document
 
-from paddlespec import source
+from paddlespec.spec import source
 
 if TYPE_CHECKING:
     from paddlespec.diagnostic import Path
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(params=["libyaml", "pure"])
 def parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Both sources of events."""
+    """Run a test with both parsers."""
     if request.param == "pure":
         monkeypatch.setattr(source, "_Parser", source._PureParser)
     elif source._Parser is source._PureParser:
@@ -32,8 +32,8 @@ def problems(content: bytes | str) -> list[str]:
 
 
 def message(content: bytes | str) -> str:
-    (found,) = source.read(content, "job.yaml").diagnostics
-    return found.message
+    (diagnostic,) = source.read(content, "job.yaml").diagnostics
+    return diagnostic.message
 
 
 ALIAS_BOMB = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n" + "".join(
@@ -99,29 +99,33 @@ HOSTILE: dict[str, tuple[bytes | str, list[str]]] = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_input_gives_findings_at_their_word(name: str, parser: str) -> None:
+def test_hostile_input_is_reported_at_its_position(name: str, parser: str) -> None:
     content, expected = HOSTILE[name]
-    found = sorted(source.read(content, "job.yaml").diagnostics, key=lambda each: each.span)
+    diagnostics = sorted(
+        source.read(content, "job.yaml").diagnostics, key=lambda diagnostic: diagnostic.span
+    )
     assert [
-        told.replace(f":{each.span.column} ", ":# ") if ":# " in wanted else told
-        for told, wanted, each in zip(brief(found), expected, found, strict=True)
+        actual.replace(f":{diagnostic.span.column} ", ":# ") if ":# " in pattern else actual
+        for actual, pattern, diagnostic in zip(
+            brief(diagnostics), expected, diagnostics, strict=True
+        )
     ] == expected
-    assert all(len(each.message) < 200 for each in found)
+    assert all(len(diagnostic.message) < 200 for diagnostic in diagnostics)
 
 
-def test_surrogates_in_escapes_are_refused(parser: str) -> None:
-    assert [each[:2] for each in problems('a: "\\ud83d\\ude00"')] == ["1:"]
-    assert [each[:2] for each in problems('"\\udfff": 1')] == ["1:"]
+def test_surrogates_in_escapes_are_rejected(parser: str) -> None:
+    assert [problem[:2] for problem in problems('a: "\\ud83d\\ude00"')] == ["1:"]
+    assert [problem[:2] for problem in problems('"\\udfff": 1')] == ["1:"]
 
 
-def test_messages_say_what_and_where() -> None:
-    assert message("a: 1\nb: 2\na: 3\n") == 'the key "a" is already at line 1, column 1'
-    assert message("a: *b") == "nothing above is named &b"
-    assert message("a: @b") == "a value cannot begin with @; quote it"
-    assert message("a:\n\tb: 1") == "a tab cannot indent; use spaces"
-    assert message("a: \x07") == "the character U+0007 is not allowed"
+def test_messages_describe_the_error() -> None:
+    assert message("a: 1\nb: 2\na: 3\n") == 'duplicate key "a": first set at line 1, column 1'
+    assert message("a: *b") == "anchor &b is not defined above"
+    assert message("a: @b") == "a value cannot start with @; quote it"
+    assert message("a:\n\tb: 1") == "tabs cannot be used for indentation; use spaces"
+    assert message("a: \x07") == "invalid character U+0007"
     assert message(b"\xff\xfea") == "not valid UTF-16-LE text"
-    assert message("a: !Foo b") == "the tag !Foo is not allowed"
+    assert message("a: !Foo b") == "tag !Foo is not allowed"
 
 
 def test_a_long_document_is_read(parser: str) -> None:
@@ -130,9 +134,9 @@ def test_a_long_document_is_read(parser: str) -> None:
     assert len(reading.documents[0].data) == 49_000
 
 
-def test_what_can_be_read_is_read_beside_the_findings() -> None:
+def test_readable_documents_are_returned_with_diagnostics() -> None:
     reading = source.read("a: !Foo 1\nb: 2\n---\nc: *d\n---\ne: [", "job.yaml")
-    assert [each.data for each in reading.documents] == [{"a": "1", "b": 2}, {"c": None}]
+    assert [document.data for document in reading.documents] == [{"a": "1", "b": 2}, {"c": None}]
     assert brief(reading.diagnostics) == ["1:4 tag", "4:4 alias", "6:5 syntax"]
 
 
@@ -172,12 +176,16 @@ VALUES: dict[str, Any] = {
 def test_values_are_those_of_yaml_1_2(text: str, parser: str) -> None:
     reading = source.read(text, "job.yaml")
     assert reading.diagnostics == []
-    assert [json.dumps(each.data) for each in reading.documents] == [json.dumps(VALUES[text])]
+    assert [json.dumps(document.data) for document in reading.documents] == [
+        json.dumps(VALUES[text])
+    ]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
-def test_encodings_and_line_ends_make_no_difference(ends: str, encoding: str, parser: str) -> None:
+def test_encodings_and_line_endings_make_no_difference(
+    ends: str, encoding: str, parser: str
+) -> None:
     text = ends.join(("é: 😀", "b:", "- 'x'", ""))
     mark = "\ufeff" if encoding.startswith("utf-16") else ""
     reading = source.read((mark + text).encode(encoding), "job.yaml")
@@ -186,9 +194,9 @@ def test_encodings_and_line_ends_make_no_difference(ends: str, encoding: str, pa
     assert str(reading.documents[0].locate(("b", 0))) == "job.yaml:3:3"
 
 
-def test_a_stream_may_hold_several_documents(parser: str) -> None:
+def test_a_stream_can_contain_several_documents(parser: str) -> None:
     reading = source.read("---\na: 1\n---\n...\n---\n- b\n", "job.yaml")
-    assert [each.data for each in reading.documents] == [{"a": 1}, None, ["b"]]
+    assert [document.data for document in reading.documents] == [{"a": 1}, None, ["b"]]
 
 
 SPANS = """\
@@ -234,23 +242,23 @@ alias: *x
 def test_spans_are_exact(path: Path, value: str, key: str, parser: str) -> None:
     read = document(SPANS)
 
-    def told(span: Any) -> str:
+    def spelled(span: Any) -> str:
         return f"{span.line}:{span.column}-{span.end_column}"
 
-    assert (told(read.locate(path)), told(read.locate_key(path))) == (value, key)
+    assert (spelled(read.locate(path)), spelled(read.locate_key(path))) == (value, key)
 
 
-def test_merged_keys_are_where_they_were_written() -> None:
+def test_merged_keys_have_their_original_position() -> None:
     read = document("base: &b {x: 1}\nuse:\n  <<: *b\n  y: 2\n")
     assert str(read.locate(("use", "x"))) == "job.yaml:1:14"
     assert str(read.locate_key(("use", "x"))) == "job.yaml:1:11"
 
 
-def test_the_pure_parser_stands_in_where_there_is_no_libyaml() -> None:
-    """In a process of its own, since the choice is made at import."""
+def test_the_pure_parser_replaces_a_missing_libyaml() -> None:
+    """Uses another process, because the parser is chosen at import."""
     program = (
         "import sys; sys.modules['yaml._yaml'] = None\n"
-        "from paddlespec import source\n"
+        "from paddlespec.spec import source\n"
         "assert source._Parser is source._PureParser\n"
         "print(source.read('a: [1, x]', 'job.yaml').documents[0].data)\n"
     )
@@ -260,5 +268,5 @@ def test_the_pure_parser_stands_in_where_there_is_no_libyaml() -> None:
     assert result.stdout == "{'a': [1, 'x']}\n"
 
 
-def test_data_reads_like_the_text() -> None:
+def test_json_data_equals_the_text() -> None:
     assert data("a: {b: 1}") == {"a": {"b": 1}}

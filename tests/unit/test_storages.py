@@ -1,4 +1,4 @@
-"""How full claims are, as kubelets tell it: the test control plane has none that measures."""
+"""The usage of claims as reported by kubelets, which the test control plane does not have."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from kubernetes.client.configuration import Configuration
 
-from paddlespec.cluster.client import Client
-from paddlespec.cluster.connection import Connection
-from paddlespec.cluster.storages import storages
+from paddlespec.backends.cluster.api.client import Client
+from paddlespec.backends.cluster.api.connection import Connection
+from paddlespec.backends.cluster.place.storages import storages
 from paddlespec.report.storages import claim_data, table
 
 if TYPE_CHECKING:
@@ -28,15 +28,15 @@ def claim(name: str) -> dict[str, Any]:
 
 
 def pod(node: str, *claims: str) -> dict[str, Any]:
-    volumes = [{"name": each, "persistentVolumeClaim": {"claimName": each}} for each in claims]
+    volumes = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims]
     spec = {"nodeName": node, "volumes": [*volumes, {"name": "shm", "emptyDir": {}}]}
     return {"metadata": {"name": "p", "namespace": "ns"}, "spec": spec}
 
 
 def summary(**used: int) -> dict[str, Any]:
     volumes = [
-        {"name": each, "usedBytes": amount, "pvcRef": {"name": each, "namespace": "ns"}}
-        for each, amount in used.items()
+        {"name": name, "usedBytes": amount, "pvcRef": {"name": name, "namespace": "ns"}}
+        for name, amount in used.items()
     ]
     return {"pods": [{"volume": [*volumes, {"name": "shm", "usedBytes": 1}]}, {}]}
 
@@ -66,7 +66,7 @@ def asked() -> list[str]:
 def client(
     answers: dict[str, Any], asked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Client]:
-    """A connection to a server that knows these answers, and forbids the rest."""
+    """Connect to a server that gives these answers and forbids everything else."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
     class Handler(BaseHTTPRequestHandler):
@@ -92,28 +92,28 @@ def client(
         server.shutdown()
 
 
-def test_a_kubelet_tells_how_full_the_claims_are_that_its_pods_mount(client: Client) -> None:
-    found = storages(client, "ns")
-    assert {each.name: claim_data(each)["used"] for each in found.claims} == {
+def test_the_usage_of_claims_comes_from_kubelets(client: Client) -> None:
+    result = storages(client, "ns")
+    assert {claim.name: claim_data(claim)["used"] for claim in result.claims} == {
         "home": "512Mi",
         "data": "5",
         "idle": None,
     }
-    text = table(found.claims, found.classes, (), spaces=False, wide=False, width=None)
+    text = table(result.claims, result.classes, (), spaces=False, wide=False, width=None)
     assert text.splitlines()[1].split()[:4] == ["home", "Pending", "1Gi", "512Mi"]
 
 
-def test_each_claim_costs_one_kubelet_at_most(client: Client, asked: list[str]) -> None:
+def test_at_most_one_kubelet_is_asked_per_claim(client: Client, asked: list[str]) -> None:
     storages(client, "ns")
-    assert [each for each in asked if each.startswith(NODES)] == [f"{NODES}/n1/proxy/stats/summary"]
+    assert [path for path in asked if path.startswith(NODES)] == [f"{NODES}/n1/proxy/stats/summary"]
 
 
-def test_whoever_may_not_ask_kubelets_sees_no_use(
+def test_without_the_right_to_ask_kubelets_usage_is_unknown(
     client: Client, answers: dict[str, Any], asked: list[str]
 ) -> None:
     answers["/api/v1/namespaces/ns/pods"] = {"items": [pod("n1", "home"), pod("n2", "data")]}
     del answers[f"{NODES}/n1/proxy/stats/summary"]
-    found = storages(client, "ns")
-    assert [each.used for each in found.claims] == [None] * 3
-    assert found.unknown == ()
-    assert sum(each.startswith(NODES) for each in asked) == 1
+    result = storages(client, "ns")
+    assert [claim.used for claim in result.claims] == [None] * 3
+    assert result.unknown == ()
+    assert sum(path.startswith(NODES) for path in asked) == 1

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import io
 import threading
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from paddlespec.backend import Event, OperationFailed, Progress
-from paddlespec.cli.board import Board
-from paddlespec.cli.running import Tally
-from paddlespec.cli.together import together
-from paddlespec.crew import Crew
+from paddlespec.cli.shared.apply_jobs import Tally
+from paddlespec.cli.shared.concurrently import concurrently
+from paddlespec.cli.shared.progress_board import Board
+from paddlespec.runs.failures import OperationFailed
+from paddlespec.runs.values import Event, Progress
+from paddlespec.threads import Crew
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from paddlespec.cli.places import Engines
 
 
 class Cancelled:
@@ -39,11 +38,11 @@ def run(
     """What is told, and what became of each, in the order in which it comes."""
     told: list[str] = []
     places = Cancelled()
-    together(
+    concurrently(
         range(count),
         at_once,
         work,
-        cast("Engines", places),
+        places,
         lambda event: told.append(str(event)),
         lambda item, outcome: told.append(f"{item}={outcome}"),
     )
@@ -85,11 +84,11 @@ def test_what_the_first_tells_is_told_at_once() -> None:
             assert heard.wait(20)
         return "done"
 
-    together(
+    concurrently(
         range(2),
         2,
         work,
-        cast("Engines", Cancelled()),
+        Cancelled(),
         tell,
         lambda item, _: told.append(str(item)),
     )
@@ -113,11 +112,11 @@ def test_whatever_ends_it_early_ends_all_and_tells_what_was_done() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        together(
+        concurrently(
             range(50),
             3,
             work,
-            cast("Engines", places),
+            places,
             lambda event: told.append(str(event)),
             became,
         )
@@ -180,7 +179,7 @@ def shown(moves: bool, color: bool = False) -> tuple[Board, io.StringIO]:
 def test_plain_lines_are_said_once() -> None:
     board, stream = shown(moves=False)
     for message in ("starting", "starting", "ready"):
-        board.tell("fit", Progress(message == "ready", True, message))
+        board.show("fit", Progress(message == "ready", True, message))
         board.paint()
     board.clear()
     assert stream.getvalue() == "fit: starting\nfit: ready\n"
@@ -191,13 +190,13 @@ def test_a_terminal_has_one_line_for_each_job(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("LINES", "5")
     board, stream = shown(moves=True)
     for number in range(5):
-        board.tell(f"job-{number}", Progress(False, True, "waits for a very long time"))
+        board.show(f"job-{number}", Progress(False, True, "waits for a very long time"))
     board.paint()
     lines = stream.getvalue().splitlines()
     assert lines[0] == "job-0: waits for a…"
     assert lines[3] == "... and 2 more"
     assert all(len(each) < 20 for each in lines)
-    board.tell("job-0", Progress(True, True, "ready"))
+    board.show("job-0", Progress(True, True, "ready"))
     assert stream.getvalue().endswith("\x1b[2K\rjob-0: ready\n")
     assert stream.getvalue().count("\x1b[1A") == 4
 
@@ -205,5 +204,5 @@ def test_a_terminal_has_one_line_for_each_job(monkeypatch: pytest.MonkeyPatch) -
 def test_trouble_is_coloured_only_where_colours_are() -> None:
     for color in (False, True):
         board, stream = shown(moves=True, color=color)
-        board.tell("fit", Progress(True, False, "failed"))
+        board.show("fit", Progress(True, False, "failed"))
         assert ("\x1b[33m" in stream.getvalue()) is color

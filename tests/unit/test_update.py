@@ -1,4 +1,4 @@
-"""`--update`: one value addressed by its path, typed by the schema, and told by its option."""
+"""`--update`: changes one value by its path, typed by the schema, with errors at the option."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from front import JOB, document, findings
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddlespec import fields
 from paddlespec.diagnostic import InvalidSpec
-from paddlespec.update import apply, parse
+from paddlespec.spec import fields
+from paddlespec.spec.update import apply, parse
 
 if TYPE_CHECKING:
     from pathlib import Path as FilePath
 
-    from paddlespec.document import Document
+    from paddlespec.spec.document import Document
 
 TEXT = f"""{JOB}\
   trainers:
@@ -31,10 +31,10 @@ TEXT = f"""{JOB}\
 
 
 def updated(*options: str) -> Document:
-    found = document(TEXT)
+    base = document(TEXT)
     for option in options:
-        found = apply(found, parse(option))
-    return found
+        base = apply(base, parse(option))
+    return base
 
 
 def value(option: str) -> Any:
@@ -48,10 +48,10 @@ def path(option: str) -> tuple[str | int, ...]:
 def refusal(*options: str) -> str:
     with pytest.raises(InvalidSpec) as caught:
         updated(*options)
-    (found,) = caught.value.diagnostics
-    assert str(found.span) == f"--update {options[-1]}"
-    hint = f" ({found.hint})" if found.hint else ""
-    return f"{found.code}: {found.message}{hint}"
+    (fault,) = caught.value.diagnostics
+    assert str(fault.span) == f"--update {options[-1]}"
+    hint = f" ({fault.hint})" if fault.hint else ""
+    return f"{fault.code}: {fault.message}{hint}"
 
 
 @pytest.mark.parametrize(
@@ -64,12 +64,12 @@ def refusal(*options: str) -> str:
         '"trainers"."replicas"=8',
     ],
 )
-def test_ways_to_write_a_path(option: str) -> None:
+def test_notations_of_a_path(option: str) -> None:
     assert path(option) == ("spec", "trainers", "replicas")
     assert updated(option).at(("spec", "trainers", "replicas")) == 8
 
 
-def test_other_paths() -> None:
+def test_paths_outside_the_spec() -> None:
     assert path("metadata.name=a") == ("metadata", "name")
     assert path('metadata.labels."a.b/c"=x') == ("metadata", "labels", "a.b/c")
     assert path('nodeSelector."a=b"-') == ("spec", "nodeSelector", "a=b")
@@ -117,9 +117,9 @@ def test_other_paths() -> None:
     ],
 )  # fmt: skip
 def test_a_value_is_typed_by_the_schema(option: str, expected: object) -> None:
-    found = value(option)
-    assert found == expected
-    assert type(found) is type(expected)
+    result = value(option)
+    assert result == expected
+    assert type(result) is type(expected)
 
 
 def test_a_value_from_a_file(tmp_path: FilePath) -> None:
@@ -137,7 +137,7 @@ def test_a_value_from_a_file(tmp_path: FilePath) -> None:
     )
 
 
-def test_what_an_override_does() -> None:
+def test_an_override_changes_the_document() -> None:
     assert updated("setup+=three").at(("spec", "setup")) == ["one", "two", "three"]
     assert updated("setup[1]=b").at(("spec", "setup")) == ["one", "b"]
     assert updated("setup[0]-").at(("spec", "setup")) == ["two"]
@@ -175,60 +175,60 @@ def test_a_union_of_another_kind_is_replaced() -> None:
         ("metadata.nam=x", 'unknown-path: unknown path "metadata.nam" (did you mean "metadata.name"?)'),
         ("image[0]=x", 'unknown-path: unknown path "image[0]" (did you mean "image"?)'),
         ("trainers.replicas.x=1", 'unknown-path: unknown path "trainers.replicas.x" (did you mean "trainers.replicas"?)'),
-        ("xyz.uvw=1", 'unknown-path: unknown path "xyz.uvw" (`paddlespec explain` lists the fields)'),
+        ("xyz.uvw=1", 'unknown-path: unknown path "xyz.uvw" (list the fields with `paddlespec explain`)'),
         ("trainers.replica-", 'unknown-path: unknown path "trainers.replica" (did you mean "trainers.replicas"?)'),
         ("env.B-", "unknown-path: spec.env.B is not set"),
         ("pservers.replicas-", "unknown-path: spec.pservers.replicas is not set"),
-        ("volumes[hom].claim=x", 'unknown-path: nothing in spec.volumes is named "hom" (there is home, tmp)'),
-        ("volumes[٣].claim=x", 'unknown-path: nothing in spec.volumes is named "٣" (there is home, tmp)'),
-        ("volumes[2].claim=x", "unknown-path: the list has 2 items, the first is [0]"),
-        ("teardown[0]=x", "unknown-path: spec.teardown holds no list"),
+        ("volumes[hom].claim=x", 'unknown-path: no item of spec.volumes is named "hom" (use one of home, tmp)'),
+        ("volumes[٣].claim=x", 'unknown-path: no item of spec.volumes is named "٣" (use one of home, tmp)'),
+        ("volumes[2].claim=x", "unknown-path: index [2] is out of range: the list has 2 items"),
+        ("teardown[0]=x", "unknown-path: spec.teardown is not a list"),
         ("image+=x", "type: spec.image is not a list"),
-        ("trainers.replicas=", "update: the value is empty (spec.trainers.replicas- removes the field)"),
+        ("trainers.replicas=", "update: the value is empty (use spec.trainers.replicas- to remove the field)"),
         ("trainers.resources={cpu", "syntax: the value is not valid YAML: did not find expected ',' or '}'"),
-        ("trainers.replicas=1\n--- 2", "syntax: the value is more than one YAML document"),
-        ("trainers.replicas=.inf", "syntax: the value is not valid YAML: infinity and not-a-number have no meaning here"),
-        ("profiles.smoke.image=x", "update: a profile cannot be overridden (choose one with --profile, and override the field itself)"),
+        ("trainers.replicas=1\n--- 2", "syntax: the value contains several YAML documents"),
+        ("trainers.replicas=.inf", "syntax: the value is not valid YAML: infinity and not-a-number are not allowed"),
+        ("profiles.smoke.image=x", "update: fields of a profile cannot be overridden (select it with --profile, and override the field of the spec)"),
         ("trainers.replicas", "update: expected path=value, path+=value or path-"),
         ("", "update: expected path=value, path+=value or path-"),
         ('env."A=b', "update: expected path=value, path+=value or path-"),
         ("volumes[a=b", "update: expected path=value, path+=value or path-"),
         ("=x", "update: the path is empty"),
         ("-", "update: the path is empty"),
-        ("a..b=1", 'update: "a..b" is not a path'),
-        (".a=1", 'update: ".a" is not a path'),
-        ("a.=1", 'update: "a." is not a path'),
-        ("[0]=1", 'update: "[0]" is not a path'),
-        ("volumes[].a=1", 'update: "volumes[].a" is not a path'),
-        ('a"b"=1', 'update: "a"b"" is not a path'),
+        ("a..b=1", 'update: invalid path "a..b"'),
+        (".a=1", 'update: invalid path ".a"'),
+        ("a.=1", 'update: invalid path "a."'),
+        ("[0]=1", 'update: invalid path "[0]"'),
+        ("volumes[].a=1", 'update: invalid path "volumes[].a"'),
+        ('a"b"=1', 'update: invalid path "a"b""'),
     ],
 )  # fmt: skip
-def test_what_is_refused(option: str, expected: str) -> None:
+def test_invalid_overrides_are_rejected(option: str, expected: str) -> None:
     assert refusal(option) == expected
 
 
-def test_text_that_is_no_text_is_refused() -> None:
+def test_invalid_text_is_rejected() -> None:
     for option in ("env.A=\udcff", "env.\udcff=a", "env.A=\0"):
         with pytest.raises(InvalidSpec) as caught:
             parse(option)
         str(caught.value).encode()
 
 
-def test_a_value_that_does_not_fit_is_told_by_its_option() -> None:
-    assert [str(each) for each in findings(TEXT, ["trainers.replicas=four"])] == [
+def test_an_invalid_value_is_reported_at_its_option() -> None:
+    assert [str(finding) for finding in findings(TEXT, ["trainers.replicas=four"])] == [
         (
-            "--update trainers.replicas=four: error: spec.trainers.replicas: "
-            'expected an integer, found the text "four" [type]'
+            "--update trainers.replicas=four: error: invalid value for spec.trainers.replicas: "
+            'expected an integer, got "four" [type]'
         )
     ]
     assert findings(TEXT, ["trainers.replicas=8", "env.A-", "volumes[tmp]-"]) == []
 
 
-def test_removing_what_is_required_is_told() -> None:
-    assert [each.code for each in findings(TEXT, ["image-"])] == ["missing-key"]
+def test_removing_a_required_field_is_reported() -> None:
+    assert [finding.code for finding in findings(TEXT, ["image-"])] == ["missing-key"]
 
 
-def test_what_was_not_overridden_keeps_its_place() -> None:
+def test_other_values_keep_their_position() -> None:
     before, after = (
         document(TEXT),
         updated("trainers.replicas=8", "volumes[home].claim=d", "env.C=x"),
@@ -243,9 +243,9 @@ def test_what_was_not_overridden_keeps_its_place() -> None:
         ("spec", "env"),
         ("spec", "env", "TOKEN", "secret"),
     ]
-    for each in kept:
-        assert after.locate(each) == before.locate(each)
-        assert after.locate_key(each) == before.locate_key(each)
+    for path in kept:
+        assert after.locate(path) == before.locate(path)
+        assert after.locate_key(path) == before.locate_key(path)
     assert str(after.locate(("spec", "trainers", "replicas"))) == "--update trainers.replicas=8"
     assert str(after.locate(("spec", "volumes", 0, "claim"))) == "--update volumes[home].claim=d"
     assert str(after.locate_key(("spec", "env", "C"))) == "--update env.C=x"
@@ -259,19 +259,19 @@ PIECES = st.sampled_from(
 
 
 @given(st.one_of(st.text(max_size=20), st.lists(PIECES, max_size=8).map("".join)))
-def test_an_option_is_taken_or_refused(option: str) -> None:
+def test_an_option_is_applied_or_rejected(option: str) -> None:
     try:
-        found = updated(option)
+        result = updated(option)
     except InvalidSpec as error:
         str(error).encode()
     else:
-        assert isinstance(found.data, dict)
+        assert isinstance(result.data, dict)
 
 
-def test_every_misspelt_field_is_offered_in_a_way_that_can_be_given() -> None:
+def test_suggestions_can_be_used_as_options() -> None:
     for field in fields.known():
         if "profiles" not in field:
-            said = refusal(f"{field}s_=null")
-            offered = said.partition("did you mean ")[2].strip('"?)')
+            message = refusal(f"{field}s_=null")
+            offered = message.partition("did you mean ")[2].strip('"?)')
             if offered:
                 parse(f"{offered}=null")

@@ -1,11 +1,11 @@
-"""Why a volume is not there."""
+"""Why a volume claim is not bound."""
 
 from __future__ import annotations
 
 import pytest
 from recorded import Recorded, event, evidence, pod
 
-from paddlespec.cluster.why.claims import unbound
+from paddlespec.backends.cluster.why.claims import unbound
 
 VOLUME = "[{name: data, persistentVolumeClaim: {claimName: data}}]"
 
@@ -34,12 +34,12 @@ provisioner: {provisioner}
 {more}"""
 
 
-def told(objects: str, **fields: str) -> tuple[str, tuple[str, ...]] | None:
+def reason_of(objects: str, **fields: str) -> tuple[str, tuple[str, ...]] | None:
     waiting = pod(spec__volumes=VOLUME, **fields)
     return unbound(evidence(waiting, ask=Recorded(objects)))
 
 
-PENDING = "PersistentVolumeClaim/data is Pending, of 10Gi"
+PENDING = "PersistentVolumeClaim/data is Pending and requests 10Gi"
 
 
 @pytest.mark.parametrize(
@@ -48,37 +48,37 @@ PENDING = "PersistentVolumeClaim/data is Pending, of 10Gi"
         (
             claim("fast") + storage_class("slow") + storage_class("home"),
             (
-                "the claim data waits for a volume: there is no storage class fast",
-                (PENDING, "storage classes: home, slow"),
+                "volume claim data is waiting for a volume: storage class fast does not exist",
+                (PENDING, "available storage classes: home, slow"),
             ),
         ),
         (
             claim("fast") + storage_class("fast"),
             (
-                "the claim data waits for a volume of storage class fast",
-                (PENDING, "StorageClass/fast has the provisioner csi.test"),
+                "volume claim data is waiting for a volume of storage class fast",
+                (PENDING, "provisioner of StorageClass/fast: csi.test"),
             ),
         ),
         (
             claim() + storage_class("slow"),
             (
                 (
-                    "the claim data waits for a volume: it names no storage class, and there is no "
-                    "default one"
+                    "volume claim data is waiting for a volume: it names no storage class and the cluster "
+                    "has no default"
                 ),
                 (PENDING,),
             ),
         ),
         (
             claim() + storage_class("slow", default="true"),
-            ("the claim data waits for a volume", (PENDING,)),
+            ("volume claim data is waiting for a volume", (PENDING,)),
         ),
         (
             claim('""') + storage_class("slow"),
             (
                 (
-                    "the claim data waits for a volume: it names no storage class, so somebody has "
-                    "to make one"
+                    "volume claim data is waiting for a volume: its storage class is empty, so a volume "
+                    "must be created by hand"
                 ),
                 (PENDING,),
             ),
@@ -86,7 +86,7 @@ PENDING = "PersistentVolumeClaim/data is Pending, of 10Gi"
         (
             claim("disks") + storage_class("disks", "kubernetes.io/no-provisioner"),
             (
-                "the claim data waits for a volume: those of storage class disks are made by hand",
+                "volume claim data is waiting for a volume: volumes of storage class disks are created by hand",
                 (PENDING,),
             ),
         ),
@@ -95,25 +95,28 @@ PENDING = "PersistentVolumeClaim/data is Pending, of 10Gi"
             + storage_class("fast", volumeBindingMode="WaitForFirstConsumer")
             + event("claim-uid", "ProvisioningFailed", "canary"),
             (
-                "the claim data waits for a volume: its provisioner failed",
-                (PENDING, "StorageClass/fast has the provisioner csi.test"),
+                "volume claim data is waiting for a volume: provisioning failed",
+                (PENDING, "provisioner of StorageClass/fast: csi.test"),
             ),
         ),
-        (claim(phase="Lost"), ("the claim data has lost its volume", ())),
-        (claim("fast"), ("the claim data waits for a volume of storage class fast", (PENDING,))),
+        (claim(phase="Lost"), ("volume claim data has lost its volume", ())),
+        (
+            claim("fast"),
+            ("volume claim data is waiting for a volume of storage class fast", (PENDING,)),
+        ),
     ],
     ids=[
         *("no-class", "slow", "no-default", "default", "by-name", "by-hand", "failed", "lost"),
         "classes-unread",
     ],
 )
-def test_a_claim_that_is_not_bound(objects: str, expected: tuple[str, tuple[str, ...]]) -> None:
-    assert told(objects) == expected
+def test_an_unbound_claim(objects: str, expected: tuple[str, tuple[str, ...]]) -> None:
+    assert reason_of(objects) == expected
 
 
-def test_a_claim_that_is_not_there() -> None:
+def test_a_missing_claim() -> None:
     other = claim().replace("name: data", "name: other")
-    assert told(other) == ("there is no claim data in namespace ads", ())
+    assert reason_of(other) == ("volume claim data does not exist in namespace ads", ())
 
 
 @pytest.mark.parametrize(
@@ -125,9 +128,9 @@ def test_a_claim_that_is_not_there() -> None:
     ],
     ids=["bound", "waits-for-the-pod", "unread"],
 )
-def test_a_claim_that_keeps_nobody(objects: str) -> None:
-    assert told(objects) is None
+def test_a_claim_that_blocks_no_pod(objects: str) -> None:
+    assert reason_of(objects) is None
 
 
-def test_a_pod_that_has_a_node_does_not_wait_for_claims() -> None:
-    assert told(claim(), spec__nodeName="n1") is None
+def test_a_scheduled_pod_does_not_wait_for_claims() -> None:
+    assert reason_of(claim(), spec__nodeName="n1") is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from recorded import Recorded, event, evidence, pod
 
-from paddlespec.cluster.why.creation import refused, words
+from paddlespec.backends.cluster.why.creation import refusal_reason, refused
 
 FORBIDDEN = 'Error creating: pods "fit-trainer-1-x7k2p" is forbidden: '
 QUOTA = f"{FORBIDDEN}exceeded quota: small, requested: cpu=2, used: cpu=7, limited: cpu=8"
@@ -16,7 +16,7 @@ QUOTA = f"{FORBIDDEN}exceeded quota: small, requested: cpu=2, used: cpu=7, limit
     [
         (
             "exceeded quota: small, requested: cpu=2, used: cpu=7, limited: cpu=8",
-            "needs 2 cpu, 1 is left of 8 (quota small)",
+            "needs 2 cpu, 1 of 8 left (quota small)",
         ),
         (
             (
@@ -24,8 +24,8 @@ QUOTA = f"{FORBIDDEN}exceeded quota: small, requested: cpu=2, used: cpu=7, limit
                 "used: limits.memory=6Gi,requests.cpu=1, limited: limits.memory=8Gi,requests.cpu=1"
             ),
             (
-                "needs 4Gi memory as a limit, 2Gi are left of 8Gi; "
-                "needs 0.5 cpu, 0 are left of 1 (quota small)"
+                "needs 4Gi memory (limits), 2Gi of 8Gi left; "
+                "needs 0.5 cpu, 0 of 1 left (quota small)"
             ),
         ),
         (
@@ -33,27 +33,27 @@ QUOTA = f"{FORBIDDEN}exceeded quota: small, requested: cpu=2, used: cpu=7, limit
                 "exceeded quota: gpus, requested: requests.nvidia.com/gpu=8,pods=1, "
                 "used: requests.nvidia.com/gpu=16,pods=3, limited: requests.nvidia.com/gpu=16,pods=9"
             ),
-            "needs 8 nvidia.com/gpu, 0 are left of 16 (quota gpus)",
+            "needs 8 nvidia.com/gpu, 0 of 16 left (quota gpus)",
         ),
         (
             "exceeded quota: no, requested: pods=1, used: pods=0, limited: pods=0",
-            "needs 1 pod, 0 are left of 0 (quota no)",
+            "needs 1 pod, 0 of 0 left (quota no)",
         ),
         (
             "exceeded quota: shrunk, requested: cpu=1, used: cpu=9, limited: cpu=8",
-            "needs 1 cpu, 0 are left of 8 (quota shrunk)",
+            "needs 1 cpu, 0 of 8 left (quota shrunk)",
         ),
-        ("exceeded quota: small", "exceeds the quota small"),
-        ("exceeded quota: small, requested: cpu=lots", "exceeds the quota small"),
+        ("exceeded quota: small", "exceeds quota small"),
+        ("exceeded quota: small, requested: cpu=lots", "exceeds quota small"),
         (
             "failed quota: small: must specify limits.cpu,limits.memory for: paddle",
-            "the quota small wants limits.cpu, limits.memory to be said",
+            "quota small requires limits.cpu, limits.memory to be set",
         ),
     ],
     ids=["cpu", "two", "gpu", "pods", "shrunk", "no-amounts", "no-number", "unsaid"],
 )
-def test_a_quota_is_told_by_its_amounts(text: str, expected: str) -> None:
-    assert words(FORBIDDEN + text) == expected
+def test_a_quota_is_reported_with_its_amounts(text: str, expected: str) -> None:
+    assert refusal_reason(FORBIDDEN + text) == expected
 
 
 @pytest.mark.parametrize(
@@ -61,21 +61,21 @@ def test_a_quota_is_told_by_its_amounts(text: str, expected: str) -> None:
     [
         (
             "maximum cpu usage per Container is 1, but limit is 2",
-            "a container may have at most 1 cpu, and its limit is 2 (limit range)",
+            "a container may have at most 1 cpu, but its limit is 2 (limit range)",
         ),
         (
             "[minimum memory usage per Pod is 1Gi, but request is 512Mi, x]",
-            "a pod must have at least 1Gi memory, and its request is 512Mi (limit range)",
+            "a pod must have at least 1Gi memory, but its request is 512Mi (limit range)",
         ),
         (
             "maximum cpu usage per Container is 1.  No limit is specified",
-            "a container may have at most 1 cpu, and names no limit (limit range)",
+            "a container may have at most 1 cpu, but sets no limit (limit range)",
         ),
         (
             "cpu max limit to request ratio per Container is 2, but provided ratio is 4.500000",
             (
                 "the cpu limit of a container may be at most 2 times its request, "
-                "and is 4.5 times (limit range)"
+                "but is 4.5 times (limit range)"
             ),
         ),
         (
@@ -88,56 +88,56 @@ def test_a_quota_is_told_by_its_amounts(text: str, expected: str) -> None:
     ],
     ids=["maximum", "minimum", "no-limit", "ratio", "no-ratio"],
 )
-def test_a_limit_range_is_told_by_its_amounts(text: str, expected: str) -> None:
-    assert words(FORBIDDEN + text) == expected
+def test_a_limit_range_is_reported_with_its_amounts(text: str, expected: str) -> None:
+    assert refusal_reason(FORBIDDEN + text) == expected
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("no PriorityClass with name high was found", "there is no priority class high"),
+        ("no PriorityClass with name high was found", "priority class high does not exist"),
         (
             'violates PodSecurity "restricted:latest": canary',
-            'they violate the Pod Security level "restricted:latest" of the namespace',
+            'violates Pod Security level "restricted:latest" of the namespace',
         ),
         (
             'admission webhook "policy.test" denied the request: canary',
-            'the admission webhook "policy.test" denies them',
+            'denied by admission webhook "policy.test"',
         ),
         (
             'error looking up service account ads/default: serviceaccount "default" not found',
-            "there is no service account default",
+            "service account default does not exist",
         ),
         ("spec.containers[0].env[3].value: Invalid value: canary", None),
         ("", None),
     ],
 )
-def test_other_refusals_are_told_by_names(text: str, expected: str | None) -> None:
-    assert words(text) == expected
+def test_other_refusals_are_reported_by_name(text: str, expected: str | None) -> None:
+    assert refusal_reason(text) == expected
 
 
 def test_the_last_refusal_is_the_reason() -> None:
     older = event("job-uid", "FailedCreate", "no PriorityClass with name high was found")
     ask = Recorded(older + event("job-uid", "FailedCreate", QUOTA))
-    found = refused(evidence(pod(), ask=ask))
-    assert found is not None
-    told = "pods cannot be created: needs 2 cpu, 1 is left of 8 (quota small)"
-    assert found == (told, ("1 of 2 trainers have a pod",))
+    reason = refused(evidence(pod(), ask=ask))
+    assert reason is not None
+    sentence = "pods cannot be created: needs 2 cpu, 1 of 8 left (quota small)"
+    assert reason == (sentence, ("1 of 2 trainers have a pod",))
 
 
-def test_a_text_of_no_known_form_is_not_shown() -> None:
+def test_a_message_in_an_unknown_format_is_not_shown() -> None:
     ask = Recorded(event("job-uid", "FailedCreate", "PASSWORD=canary is too short"))
-    found = refused(evidence(ask=ask))
-    assert found is not None
-    assert found.sentence == "pods cannot be created: see its events"
-    assert "canary" not in repr(found)
+    reason = refused(evidence(ask=ask))
+    assert reason is not None
+    assert reason.sentence == "pods cannot be created; see the job's events"
+    assert "canary" not in repr(reason)
 
 
-def test_a_job_that_has_its_pods_is_not_refused_any_more() -> None:
+def test_a_job_with_all_its_pods_is_not_refused() -> None:
     ask = Recorded(event("job-uid", "FailedCreate", QUOTA))
     assert refused(evidence(pod(), pod(), ask=ask)) is None
     assert not ask.asked
 
 
-def test_a_job_without_such_an_event_is_only_young() -> None:
+def test_a_job_without_a_failure_event_has_no_reason() -> None:
     assert refused(evidence(ask=Recorded(event("job-uid", "SuccessfulCreate", "x")))) is None

@@ -1,4 +1,4 @@
-"""Why a run failed: who was the first, and what ended it."""
+"""Why a run failed: which replica failed first, and what stopped it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,17 @@ from typing import Any
 import pytest
 from recorded import Recorded, evidence, pod, workload
 
-from paddlespec.cluster import readiness
-from paddlespec.cluster.why import rules
-from paddlespec.cluster.why.blame import culprit
-from paddlespec.cluster.why.deadline import passed
-from paddlespec.cluster.why.ended import container, ending, failed, first
-from paddlespec.cluster.why.taken import away
+from paddlespec import workloads
+from paddlespec.backends.cluster.why import rules
+from paddlespec.backends.cluster.why.blame import culprit
+from paddlespec.backends.cluster.why.deadline import passed
+from paddlespec.backends.cluster.why.ended import (
+    container,
+    ending,
+    failed,
+    first,
+)
+from paddlespec.backends.cluster.why.taken import away
 
 
 def ended(*ends: tuple[str, int, str, str], limit: str = "", rank: int = 0) -> dict[str, Any]:
@@ -23,14 +28,14 @@ def ended(*ends: tuple[str, int, str, str], limit: str = "", rank: int = 0) -> d
         for name, code, why, at in ends
     ]
     resources = f"{{limits: {{memory: {limit}}}}}" if limit else "{}"
-    found = pod(
+    failed_pod = pod(
         json.dumps({"phase": "Failed", "containerStatuses": statuses}),
         spec__containers=f"[{{name: paddle, resources: {resources}}}]",
         spec__nodeName="node-3",
         metadata__name=f"fit-trainer-{rank}-x",
     )
-    found["metadata"]["labels"]["batch.kubernetes.io/job-completion-index"] = str(rank)
-    return found
+    failed_pod["metadata"]["labels"]["batch.kubernetes.io/job-completion-index"] = str(rank)
+    return failed_pod
 
 
 @pytest.mark.parametrize(
@@ -43,19 +48,19 @@ def ended(*ends: tuple[str, int, str, str], limit: str = "", rank: int = 0) -> d
         (143, "Error", "exit code 143 (terminated)"),
     ],
 )
-def test_an_ending_in_words(code: int, reason: str, words: str) -> None:
+def test_the_exit_code_is_described(code: int, reason: str, words: str) -> None:
     assert ending(ended(("paddle", code, reason, "1"))) == words
 
 
-def test_memory_that_ran_out_is_told_with_its_limit() -> None:
-    found = ended(("paddle", 137, "OOMKilled", "1"), limit="8Gi")
-    assert ending(found) == "exit code 137 (out of memory, its limit is 8Gi)"
+def test_out_of_memory_names_the_limit() -> None:
+    failed_pod = ended(("paddle", 137, "OOMKilled", "1"), limit="8Gi")
+    assert ending(failed_pod) == "exit code 137 (out of memory; its limit is 8Gi)"
 
 
-def test_the_container_that_failed_first_is_the_one_that_counts() -> None:
-    found = ended(("paddle", 143, "Error", "2"), ("sidecar", 2, "Error", "1"))
-    assert ending(found) == "exit code 2 in sidecar"
-    assert container(found) == "sidecar"
+def test_the_first_failed_container_is_reported() -> None:
+    failed_pod = ended(("paddle", 143, "Error", "2"), ("sidecar", 2, "Error", "1"))
+    assert ending(failed_pod) == "exit code 2 in sidecar"
+    assert container(failed_pod) == "sidecar"
 
 
 PRESSURE = (
@@ -71,12 +76,12 @@ def taken(reason: str) -> str:
 @pytest.mark.parametrize(
     ("status", "words"),
     [
-        ("{}", "ended by the system"),
+        ("{}", "stopped by the system"),
         ("{reason: Evicted}", "evicted by its node"),
         ("{reason: Evicted, message: canary}", "evicted by its node"),
         (
             f"{{reason: Evicted, message: '{PRESSURE}'}}",
-            "evicted by its node, which was low on memory: it used 9Gi and asked for 4Gi",
+            "evicted by its node, which was low on memory: used 9Gi, requested 4Gi",
         ),
         (
             "{reason: Evicted, message: 'The node was low on resource: ephemeral-storage. '}",
@@ -84,55 +89,52 @@ def taken(reason: str) -> str:
         ),
         (
             '{reason: Evicted, message: \'Usage of EmptyDir volume "shm" exceeds the limit "1Gi". \'}',
-            "evicted by its node: its volume shm is over its limit of 1Gi",
+            "evicted by its node: volume shm exceeded its limit of 1Gi",
         ),
         (
             (
                 "{reason: Evicted, message: 'Container paddle exceeded its local ephemeral storage "
                 'limit "2Gi". \'}'
             ),
-            (
-                "evicted by its node: its container paddle wrote more to the disk than its limit of "
-                "2Gi"
-            ),
+            ("evicted by its node: container paddle exceeded its ephemeral storage limit of 2Gi"),
         ),
         (
             (
                 "{reason: Evicted, message: 'Pod ephemeral local storage usage exceeds the total "
                 "limit of containers 3Gi. '}"
             ),
-            "evicted by its node: its ephemeral local storage is over its limit of 3Gi",
+            "evicted by its node: ephemeral local storage usage exceeded its limit of 3Gi",
         ),
         ("{reason: NodeLost}", "lost with its node"),
         ("{reason: Terminated, message: canary}", "its node was shut down"),
-        ("{reason: OutOfnvidia.com/gpu}", "its node had no nvidia.com/gpu left for it"),
+        ("{reason: OutOfnvidia.com/gpu}", "its node had no nvidia.com/gpu left"),
         (taken("PreemptionByScheduler"), "preempted by a pod of higher priority"),
-        (taken("DeletionByTaintManager"), "removed from its node, which got a taint or was lost"),
+        (taken("DeletionByTaintManager"), "removed from its node, which was tainted or lost"),
         (taken("DeletionByPodGC"), "lost with its node"),
         (
             taken("EvictionByEvictionAPI"),
-            "evicted: its node was drained, or somebody asked for it",
+            "evicted by a node drain or another eviction request",
         ),
-        (taken("Quux"), "ended by the system"),
+        (taken("Quux"), "stopped by the system"),
     ],
 )
-def test_a_pod_that_did_not_end_by_itself(status: str, words: str) -> None:
-    found = pod(status)
-    found["status"]["phase"] = "Failed"
-    assert ending(found) == words
+def test_a_pod_that_was_stopped_from_outside(status: str, words: str) -> None:
+    evicted = pod(status)
+    evicted["status"]["phase"] = "Failed"
+    assert ending(evicted) == words
 
 
 def test_an_evicted_pod_names_its_node() -> None:
     assert ending(pod("{reason: Evicted}", spec__nodeName="node-3")) == "evicted by node-3"
 
 
-def test_what_took_a_pod_away_counts_more_than_its_exit_code() -> None:
-    found = ended(("paddle", 137, "Error", "1"))
-    found["status"] |= {"reason": "Evicted"}
-    assert ending(found) == "evicted by node-3"
+def test_an_eviction_takes_precedence_over_the_exit_code() -> None:
+    evicted = ended(("paddle", 137, "Error", "1"))
+    evicted["status"] |= {"reason": "Evicted"}
+    assert ending(evicted) == "evicted by node-3"
 
 
-def test_the_replica_that_failed_first_is_told() -> None:
+def test_the_replica_that_failed_first_is_reported() -> None:
     victim = ended(("paddle", 143, "Error", "2026-01-01T00:00:01Z"), rank=0)
     culprit = ended(("paddle", 7, "Error", "2026-01-01T00:00:01Z"), rank=1)
     late = ended(("paddle", 9, "Error", "2026-01-01T00:00:09Z"), rank=2)
@@ -147,20 +149,20 @@ def test_a_preempted_pod_may_be_the_first() -> None:
     preempted = pod(taken("PreemptionByScheduler"), metadata__name="fit-trainer-9")
     preempted["status"] |= {"phase": "Failed"}
     preempted["status"]["conditions"][0]["lastTransitionTime"] = early
-    found = first([ended(("paddle", 1, "Error", late)), preempted])
-    assert found is preempted
+    earliest = first([ended(("paddle", 1, "Error", late)), preempted])
+    assert earliest is preempted
 
 
-def test_a_lost_pserver_is_told_as_one() -> None:
+def test_a_lost_pserver_is_reported_as_one() -> None:
     lost = ended(("paddle", 137, "OOMKilled", "1"), limit="2Gi")
     reason = failed(evidence(lost, role="pservers"))
     assert reason is not None
     assert reason.sentence == (
-        "a pserver was lost: pserver 0, exit code 137 (out of memory, its limit is 2Gi)"
+        "a pserver was lost: pserver 0, exit code 137 (out of memory; its limit is 2Gi)"
     )
 
 
-def test_where_no_pod_is_left_nobody_is_blamed() -> None:
+def test_no_replica_is_blamed_without_a_failed_pod() -> None:
     assert failed(evidence(pod("phase: Running"), pod("phase: Succeeded"))) is None
     assert failed(evidence()) is None
 
@@ -176,39 +178,39 @@ def test_a_victim_that_ended_first_is_not_blamed() -> None:
     guilty = ended(("paddle", 1, "Error", "2026-01-01T00:00:02Z"), rank=1)
     stopped = ended(("paddle", 143, "Error", "2026-01-01T00:00:00Z"), rank=2)
     wrote = {"fit-trainer-0-x": BROKEN, "fit-trainer-1-x": OWN}
-    found = culprit([victim, guilty, stopped], lambda each: wrote[each["metadata"]["name"]])
-    assert found is not None
-    assert found.pod is guilty
-    assert list(found.lines()) == [f"| {each}" for each in OWN]
+    blamed = culprit([victim, guilty, stopped], lambda pod: wrote[pod["metadata"]["name"]])
+    assert blamed is not None
+    assert blamed.pod is guilty
+    assert list(blamed.lines()) == [f"| {line}" for line in OWN]
 
 
-def test_where_all_complain_of_others_the_first_is_told_with_what_it_means() -> None:
-    pods = [ended(("paddle", 1, "Error", f"0{each}"), rank=each) for each in range(5)]
+def test_if_all_complain_about_others_the_first_is_blamed_with_a_probable_cause() -> None:
+    pods = [ended(("paddle", 1, "Error", f"0{index}"), rank=index) for index in range(5)]
     asked = []
 
-    def read(each: dict[str, Any]) -> list[str]:
-        asked.append(each)
+    def read(pod: dict[str, Any]) -> list[str]:
+        asked.append(pod)
         return BROKEN
 
-    found = culprit(pods, read)
-    assert found is not None
-    assert found.pod is pods[0]
-    told = "it seems that another replica has gone"
-    assert list(found.lines()) == [f"| {BROKEN[0]}", told]
+    blamed = culprit(pods, read)
+    assert blamed is not None
+    assert blamed.pod is pods[0]
+    probable_cause = "probable cause: another replica is gone"
+    assert list(blamed.lines()) == [f"| {BROKEN[0]}", probable_cause]
     assert len(asked) == 3
 
 
-def test_a_log_that_cannot_be_read_hides_nobody() -> None:
-    found = culprit([ended(("paddle", 1, "Error", "1"))], lambda _: None)
-    assert found is not None
-    assert list(found.lines()) == ["its log cannot be read"]
+def test_a_replica_with_an_unreadable_log_is_still_blamed() -> None:
+    blamed = culprit([ended(("paddle", 1, "Error", "1"))], lambda _: None)
+    assert blamed is not None
+    assert list(blamed.lines()) == ["its log cannot be read"]
 
 
-def test_nobody_is_to_blame_where_nobody_failed() -> None:
+def test_running_pods_are_not_blamed() -> None:
     assert culprit([pod("phase: Running")], lambda _: []) is None
 
 
-# Pods that are gone.
+# Removed pods.
 
 
 def removed(
@@ -236,7 +238,7 @@ BEGAN = '{startTime: "2026-01-31T11:00:00Z"}'
         (
             "TaintManagerEviction",
             "Marking for deletion Pod ads/fit-trainer-1-x7k2p",
-            "removed from its node, which got a taint or was lost",
+            "removed from its node, which was tainted or lost",
         ),
         (
             "Preempted",
@@ -245,7 +247,7 @@ BEGAN = '{startTime: "2026-01-31T11:00:00Z"}'
         ),
     ],
 )
-def test_a_pod_that_was_taken_away_is_remembered(reason: str, message: str, words: str) -> None:
+def test_a_removed_pod_is_reported_from_its_event(reason: str, message: str, words: str) -> None:
     asked = evidence(job=workload(BEGAN), ask=removed(reason=reason, message=message))
     name = "fit-trainer-1-x7k2p"
     assert away(asked) == (
@@ -265,11 +267,11 @@ def test_a_pod_that_was_taken_away_is_remembered(reason: str, message: str, word
     ],
     ids=["none", "another-job", "cancelled", "an-earlier-run", "another-reason"],
 )
-def test_other_events_of_pods_tell_nothing(ask: Recorded) -> None:
+def test_unrelated_pod_events_are_ignored(ask: Recorded) -> None:
     assert away(evidence(job=workload(BEGAN), ask=ask)) is None
 
 
-# Time.
+# Timeouts.
 
 LATE = 'conditions: [{type: Failed, status: "True", reason: DeadlineExceeded}]'
 
@@ -277,25 +279,25 @@ LATE = 'conditions: [{type: Failed, status: "True", reason: DeadlineExceeded}]'
 @pytest.mark.parametrize(
     ("limit", "words"),
     [
-        (43_200, "its timeout of 12h has passed"),
-        (90, "its timeout of 90s has passed"),
-        (None, "its timeout has passed"),
+        (43_200, "exceeded its timeout of 12h"),
+        (90, "exceeded its timeout of 90s"),
+        (None, "exceeded its timeout"),
     ],
 )
-def test_a_timeout_is_told_by_its_length(limit: int | None, words: str) -> None:
+def test_an_exceeded_timeout_names_its_length(limit: int | None, words: str) -> None:
     job = workload(LATE, activeDeadlineSeconds=limit)
     assert passed(evidence(job=job)) == (words, ())
-    assert readiness.job(job).message == f"failed: {words}"
+    assert workloads.progress(job).message == f"failed: {words}"
 
 
-def test_who_is_ended_by_the_timeout_is_not_blamed() -> None:
+def test_replicas_stopped_by_the_timeout_are_not_blamed() -> None:
     victim = ended(("paddle", 143, "Error", "1"))
     job = workload(LATE, activeDeadlineSeconds=60)
     reason = rules.first(rules.ENDED, evidence(victim, job=job))
     assert reason is not None
-    assert reason.sentence == "its timeout of 1m has passed"
+    assert reason.sentence == "exceeded its timeout of 1m"
 
 
-def test_another_end_is_no_timeout() -> None:
+def test_other_failures_are_not_reported_as_a_timeout() -> None:
     job = workload('conditions: [{type: Failed, status: "True", reason: BackoffLimitExceeded}]')
     assert passed(evidence(job=job)) is None

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from recorded import Recorded, event, evidence, pod
 
-from paddlespec.cluster.why.container import does_not_start, missing
-from paddlespec.cluster.why.image import cannot_pull, error
+from paddlespec.backends.cluster.why.container import does_not_start, missing
+from paddlespec.backends.cluster.why.image import cannot_pull, error
 
 IMAGE = "registry.test/team/train:1"
 PULL = f'failed to pull and unpack image "{IMAGE}": failed to resolve reference "{IMAGE}": '
@@ -28,8 +28,10 @@ def waiting(reason: str, message: str = "", **fields: str) -> dict[str, Any]:
     return pod(json.dumps(status), **fields)
 
 
-def told(found: dict[str, Any], ask: Recorded | None = None) -> tuple[str, tuple[str, ...]]:
-    reason = cannot_pull(evidence(found, ask=ask))
+def reason_of(
+    waiting_pod: dict[str, Any], ask: Recorded | None = None
+) -> tuple[str, tuple[str, ...]]:
+    reason = cannot_pull(evidence(waiting_pod, ask=ask))
     assert reason is not None
     return reason
 
@@ -44,15 +46,15 @@ def told(found: dict[str, Any], ask: Recorded | None = None) -> tuple[str, tuple
                 f"{PULL}pull access denied, repository does not exist or may require "
                 "authorization: server message: insufficient_scope: authorization failed"
             ),
-            "not permitted, or no such image",
+            "access denied, or no such image",
         ),
         (
             f"{PULL}unexpected status from HEAD request to https://registry.test: 401 Unauthorized",
-            "not permitted, or no such image",
+            "access denied, or no such image",
         ),
-        ("no basic auth credentials", "not permitted, or no such image"),
-        (f"{PULL}dial tcp 10.0.0.1:443: i/o timeout", "the registry cannot be reached"),
-        (f"{PULL}dial tcp: lookup registry.test: no such host", "no such registry"),
+        ("no basic auth credentials", "access denied, or no such image"),
+        (f"{PULL}dial tcp 10.0.0.1:443: i/o timeout", "cannot reach the registry"),
+        (f"{PULL}dial tcp: lookup registry.test: no such host", "registry host not found"),
         (
             f"{PULL}tls: failed to verify certificate: x509: certificate signed by unknown authority",
             "the registry's certificate is not trusted",
@@ -63,34 +65,37 @@ def told(found: dict[str, Any], ask: Recorded | None = None) -> tuple[str, tuple
         ),
         (
             f"{PULL}429 Too Many Requests - toomanyrequests: You have reached your pull rate limit",
-            "too many requests: its rate limit",
+            "registry rate limit reached",
         ),
         (
             f"{PULL}no match for platform in manifest: not found",
-            "there is none for this kind of processor",
+            "no image for the node's CPU architecture",
         ),
-        ("failed to extract layer: no space left on device", "the disk of the node is full"),
+        ("failed to extract layer: no space left on device", "the node's disk is full"),
         ('Back-off pulling image "registry.test/not found/403"', None),
         ("canary", None),
     ],
 )
-def test_what_a_runtime_says(text: str, expected: str | None) -> None:
+def test_an_error_of_the_container_runtime(text: str, expected: str | None) -> None:
     assert error(text) == expected
 
 
 def test_the_image_and_its_error() -> None:
-    found = waiting("ErrImagePull", f"{PULL}{IMAGE}: not found, canary")
-    assert told(found) == (
+    waiting_pod = waiting("ErrImagePull", f"{PULL}{IMAGE}: not found, canary")
+    assert reason_of(waiting_pod) == (
         f"cannot pull image {IMAGE} (no such image or tag)",
-        ("it is pulled without a pull secret",),
+        ("pulled without a pull secret",),
     )
 
 
-def test_a_pull_that_is_put_off_has_its_error_in_an_event() -> None:
+def test_the_error_of_a_pull_in_backoff_comes_from_an_event() -> None:
     ask = Recorded(event("pod-uid", "Failed", f"{PULL}401 Unauthorized"))
-    found = waiting("ImagePullBackOff", f'Back-off pulling image "{IMAGE}"')
-    assert told(found, ask)[0] == f"cannot pull image {IMAGE} (not permitted, or no such image)"
-    assert told(found)[0] == f"cannot pull image {IMAGE} (ImagePullBackOff)"
+    waiting_pod = waiting("ImagePullBackOff", f'Back-off pulling image "{IMAGE}"')
+    assert (
+        reason_of(waiting_pod, ask)[0]
+        == f"cannot pull image {IMAGE} (access denied, or no such image)"
+    )
+    assert reason_of(waiting_pod)[0] == f"cannot pull image {IMAGE} (ImagePullBackOff)"
 
 
 SECRETS = "{kind: PullSecrets, known: {team: [registry.test], hub: [docker.io], empty: []}}"
@@ -99,24 +104,24 @@ SECRETS = "{kind: PullSecrets, known: {team: [registry.test], hub: [docker.io], 
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("team", "it is pulled with the pull secret team"),
-        ("hub", "the pull secret hub is for docker.io, not for registry.test"),
-        ("empty", "the pull secret empty is for no registry, not for registry.test"),
-        ("absent", "there is no pull secret absent in namespace ads"),
+        ("team", "pulled with pull secret team"),
+        ("hub", "pull secret hub is for docker.io, not registry.test"),
+        ("empty", "pull secret empty is for no registry, not registry.test"),
+        ("absent", "pull secret absent does not exist in namespace ads"),
     ],
 )
-def test_the_pull_secret_is_looked_at(name: str, expected: str) -> None:
-    found = waiting("ErrImagePull", "x", spec__imagePullSecrets=f"[{{name: {name}}}]")
-    assert told(found, Recorded(SECRETS))[1] == (expected,)
+def test_the_pull_secret_is_checked(name: str, expected: str) -> None:
+    waiting_pod = waiting("ErrImagePull", "x", spec__imagePullSecrets=f"[{{name: {name}}}]")
+    assert reason_of(waiting_pod, Recorded(SECRETS))[1] == (expected,)
 
 
-def test_whoever_may_not_read_secrets_learns_its_name() -> None:
-    found = waiting("ErrImagePull", "x", spec__imagePullSecrets="[{name: team}]")
-    assert told(found)[1] == ("it is pulled with the pull secret team",)
+def test_without_the_right_to_read_secrets_the_pull_secret_is_named() -> None:
+    waiting_pod = waiting("ErrImagePull", "x", spec__imagePullSecrets="[{name: team}]")
+    assert reason_of(waiting_pod)[1] == ("pulled with pull secret team",)
 
 
 @pytest.mark.parametrize("reason", ["ContainerCreating", "CrashLoopBackOff"])
-def test_who_waits_for_something_else_pulls_nothing(reason: str) -> None:
+def test_a_container_waiting_for_another_reason_is_no_pull_problem(reason: str) -> None:
     ask = Recorded()
     assert cannot_pull(evidence(waiting(reason), ask=ask)) is None
     assert not ask.asked
@@ -131,24 +136,24 @@ def test_who_waits_for_something_else_pulls_nothing(reason: str) -> None:
         (
             "CreateContainerConfigError",
             'secret "team-token" not found',
-            'misses something that its variables or volumes name (secret "team-token" not found)',
+            'its container cannot be created (secret "team-token" not found)',
         ),
-        ("CrashLoopBackOff", "back-off canary", "ends again and again (CrashLoopBackOff)"),
+        ("CrashLoopBackOff", "back-off canary", "keeps crashing (CrashLoopBackOff)"),
         ("RunContainerError", "exec: canary", "does not start (RunContainerError)"),
     ],
 )
 def test_a_container_that_is_stuck(reason: str, message: str, sentence: str) -> None:
-    found = does_not_start(evidence(waiting(reason, message)))
-    assert found == (sentence, ("Pod/fit-trainer-0-abcde is the first of those",))
+    cause = does_not_start(evidence(waiting(reason, message)))
+    assert cause == (sentence, ("first such pod: Pod/fit-trainer-0-abcde",))
 
 
 def test_a_volume_that_cannot_be_mounted() -> None:
     text = 'MountVolume.SetUp failed for volume "x": configmap "code" not found'
     ask = Recorded(event("pod-uid", "FailedMount", text))
     creating = waiting("ContainerCreating", spec__nodeName="n1")
-    found = does_not_start(evidence(creating, ask=ask))
-    assert found is not None
-    assert found.sentence == 'cannot mount a volume (configmap "code" not found)'
+    reason = does_not_start(evidence(creating, ask=ask))
+    assert reason is not None
+    assert reason.sentence == 'cannot mount a volume (configmap "code" not found)'
 
 
 @pytest.mark.parametrize("text", ["MountVolume.SetUp failed: canary", ""])
@@ -158,7 +163,7 @@ def test_a_pod_that_starts_is_not_stuck(text: str) -> None:
     assert does_not_start(evidence(creating, ask=ask)) is None
 
 
-def test_of_the_words_of_the_kubelet_only_names_are_told() -> None:
+def test_only_names_are_copied_from_messages_of_the_kubelet() -> None:
     text = 'MountVolume failed: configmap "code" not found (PASSWORD=hunter2)'
     assert missing(text) == 'configmap "code" not found'
     assert missing("exec: PASSWORD=hunter2") is None

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 from recorded import Recorded, evidence, loaded, workload
 
-from paddlespec.cluster import readiness
-from paddlespec.cluster.why.gang import not_together
-from paddlespec.cluster.why.gang import words as gang_words
-from paddlespec.cluster.why.kueue import queued
+from paddlespec.backends.cluster.observe import readiness
+from paddlespec.backends.cluster.why.gang import not_together, waits_for
+from paddlespec.backends.cluster.why.kueue import queued
 
 NO_QUOTA = "couldn't assign flavors to pod set main: "
 SHORT = f"{NO_QUOTA}insufficient unused quota for nvidia.com/gpu in flavor a100, 4 more needed"
@@ -18,9 +17,9 @@ SHORT = f"{NO_QUOTA}insufficient unused quota for nvidia.com/gpu in flavor a100,
 
 def held(**fields: Any) -> dict[str, Any]:
     """The Job as Kueue keeps it."""
-    found = workload(suspend=True, **fields)
-    found["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "night"
-    return found
+    job = workload(suspend=True, **fields)
+    job["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] = "night"
+    return job
 
 
 def waiting(
@@ -58,28 +57,28 @@ status: {{conditions: [{{type: Active, status: "{active}", reason: {reason}}}]}}
 """
 
 
-def told(objects: str) -> tuple[str, tuple[str, ...]] | None:
+def reason_of(objects: str) -> tuple[str, tuple[str, ...]] | None:
     return queued(evidence(job=held(), ask=Recorded(objects)))
 
 
 @pytest.mark.parametrize(
     ("message", "expected"),
     [
-        (SHORT, "its queue is short of 4 nvidia.com/gpu more (flavor a100)"),
+        (SHORT, "needs 4 nvidia.com/gpu more than its queue has free (flavor a100)"),
         (
             f"{NO_QUOTA}insufficient unused quota for memory in flavor cpu, 8589934592 more needed",
-            "its queue is short of 8Gi memory more (flavor cpu)",
+            "needs 8Gi memory more than its queue has free (flavor cpu)",
         ),
         (
             (
                 f"{NO_QUOTA}insufficient quota for cpu in flavor default, previously considered "
                 "podsets requests (0) + current podset request (100) > maximum capacity (10)"
             ),
-            "asks for 100 cpu, and its queue never has more than 10 cpu",
+            "requests 100 cpu, but its queue is limited to 10 cpu",
         ),
         (
             f"{NO_QUOTA}borrowing limit for cpu in flavor default exceeded",
-            "its queue may borrow no more cpu (flavor default)",
+            "its queue cannot borrow more cpu (flavor default)",
         ),
         (
             f"{NO_QUOTA}resource nvidia.com/gpu unavailable in ClusterQueue",
@@ -87,23 +86,26 @@ def told(objects: str) -> tuple[str, tuple[str, ...]] | None:
         ),
         (
             f"{NO_QUOTA}untolerated taint {{spot true NoSchedule }} in flavor spot",
-            "does not tolerate the taint of the flavor spot",
+            "does not tolerate the taint of flavor spot",
         ),
-        ("ClusterQueue team is inactive", "the cluster queue team is stopped or not complete"),
-        ("ClusterQueue team doesn't exist", "there is no cluster queue team"),
-        ("LocalQueue night is inactive", "the queue night is stopped or not complete"),
+        ("ClusterQueue team is inactive", "cluster queue team is stopped or misconfigured"),
+        ("ClusterQueue team doesn't exist", "cluster queue team does not exist"),
+        ("LocalQueue night is inactive", "queue night is stopped or misconfigured"),
         (
             "Workload namespace doesn't match ClusterQueue selector",
-            "its queue takes no jobs of this namespace",
+            "its queue accepts no jobs from this namespace",
         ),
-        ("canary sings", "waits for its turn"),
+        ("canary sings", "waiting for its turn"),
     ],
 )
-def test_what_kueue_says(message: str, expected: str) -> None:
-    assert told(waiting(message=message)) == (f"{expected} (place 1 of 1 in queue night)", ())
+def test_a_message_of_kueue(message: str, expected: str) -> None:
+    assert reason_of(waiting(message=message)) == (
+        f"{expected} (position 1 of 1 in queue night)",
+        (),
+    )
 
 
-def test_the_place_is_by_priority_and_then_by_age() -> None:
+def test_the_position_depends_on_priority_then_age() -> None:
     early, late = "2026-01-31T10:00:00Z", "2026-01-31T12:00:00Z"
     others = [
         waiting("older", owner="a", created=early),
@@ -113,25 +115,27 @@ def test_the_place_is_by_priority_and_then_by_age() -> None:
         waiting("stopped", owner="e", created=early, active="false"),
         waiting("elsewhere", owner="f", created=early).replace("night", "day"),
     ]
-    assert told("".join([waiting(), *others])) == (
-        ("its queue is short of 4 nvidia.com/gpu more (flavor a100) (place 3 of 4 in queue night)"),
-        ("before it: Workload/urgent", "before it: Workload/older"),
+    assert reason_of("".join([waiting(), *others])) == (
+        (
+            "needs 4 nvidia.com/gpu more than its queue has free (flavor a100) (position 3 of 4 in queue night)"
+        ),
+        ("ahead of it: Workload/urgent", "ahead of it: Workload/older"),
     )
 
 
-def test_a_job_that_was_preempted_says_so() -> None:
+def test_a_preempted_job_shows_its_eviction() -> None:
     evicted = "  - {type: Evicted, status: 'True', reason: Preempted, message: canary}\n"
-    found = told(waiting() + evicted)
-    assert found is not None
-    assert found[1] == ("it was admitted once, and stopped again: Preempted",)
+    reason = reason_of(waiting() + evicted)
+    assert reason is not None
+    assert reason[1] == ("admitted earlier, then evicted: Preempted",)
 
 
-def test_many_that_are_before_it_are_counted() -> None:
+def test_workloads_ahead_of_it_beyond_three_are_counted() -> None:
     early = "2026-01-31T10:00:00Z"
-    others = [waiting(f"w{each}", owner=f"o{each}", created=early) for each in range(5)]
-    found = told("".join([waiting(), *others]))
-    assert found is not None
-    assert found[1][-1] == "and 2 more"
+    others = [waiting(f"w{index}", owner=f"o{index}", created=early) for index in range(5)]
+    reason = reason_of("".join([waiting(), *others]))
+    assert reason is not None
+    assert reason[1][-1] == "and 2 more"
 
 
 @pytest.mark.parametrize(
@@ -139,47 +143,47 @@ def test_many_that_are_before_it_are_counted() -> None:
     [
         (
             queue("ClusterQueueIsInactive", "False"),
-            "the cluster queue team is stopped or not complete (place 1 of 1 in queue night)",
+            "cluster queue team is stopped or misconfigured (position 1 of 1 in queue night)",
         ),
         (
             queue("ClusterQueueDoesNotExist", "False"),
-            "there is no cluster queue team (place 1 of 1 in queue night)",
+            "cluster queue team does not exist (position 1 of 1 in queue night)",
         ),
         (
             queue("StoppedByHand", "False"),
-            "the queue night is stopped or not complete (place 1 of 1 in queue night)",
+            "queue night is stopped or misconfigured (position 1 of 1 in queue night)",
         ),
         (
             queue(name="day"),
-            (
-                "there is no queue night in namespace ads: there is day "
-                "(place 1 of 1 in queue night)"
-            ),
+            ("namespace ads has no queue night; its queues: day (position 1 of 1 in queue night)"),
         ),
         (
             queue(),
             (
-                "its queue is short of 4 nvidia.com/gpu more (flavor a100) "
-                "(place 1 of 1 in queue night)"
+                "needs 4 nvidia.com/gpu more than its queue has free (flavor a100) "
+                "(position 1 of 1 in queue night)"
             ),
         ),
     ],
     ids=["inactive", "no-cluster-queue", "stopped", "no-queue", "active"],
 )
-def test_the_queue_itself_may_be_the_trouble(objects: str, expected: str) -> None:
-    assert told(waiting() + objects) == (expected, ())
+def test_a_problem_of_the_queue_itself(objects: str, expected: str) -> None:
+    assert reason_of(waiting() + objects) == (expected, ())
 
 
-def test_a_workload_that_has_its_quota_may_wait_for_a_check() -> None:
+def test_a_workload_with_quota_may_wait_for_an_admission_check() -> None:
     own = waiting(status="True", reason="QuotaReserved")
     checks = "  admissionChecks: [{name: cheap, state: Ready}, {name: provision, state: Pending}]\n"
-    assert told(own + checks) == ("has its quota, and waits for the check provision", ())
-    assert told(own) is None
+    assert reason_of(own + checks) == (
+        "has its quota and is waiting for admission check provision",
+        (),
+    )
+    assert reason_of(own) is None
 
 
-def test_a_workload_that_somebody_stopped() -> None:
-    found = told(waiting(active="false"))
-    assert found == ("its workload job-fit-trainer-12345 was made inactive", ())
+def test_a_deactivated_workload() -> None:
+    reason = reason_of(waiting(active="false"))
+    assert reason == ("its Kueue workload job-fit-trainer-12345 was deactivated", ())
 
 
 @pytest.mark.parametrize(
@@ -192,7 +196,7 @@ def test_a_workload_that_somebody_stopped() -> None:
     ],
     ids=["no-queue", "runs", "may-not-read", "not-seen-yet"],
 )
-def test_nothing_is_said_of_a_queue_where_nothing_is_known(
+def test_without_information_about_a_queue_no_reason_is_given(
     job: dict[str, Any], objects: str
 ) -> None:
     assert queued(evidence(job=job, ask=Recorded(objects))) is None
@@ -227,39 +231,39 @@ TORN = (
             "Inqueue",
             TORN,
             (
-                "not all of its pods fit at the same time: 1 fit on no node, 2 were not looked at, "
-                "3 would fit alone"
+                "its pods do not all fit at the same time: 1 fit on no node, 2 were not evaluated, "
+                "3 would fit on their own"
             ),
         ),
-        ("Inqueue", "canary", "not all of its pods fit at the same time"),
-        ("Inqueue", "", "admitted, waits for room"),
-        ("Pending", "", "waits in its queue"),
-        ("Unknown", "", "only a part of its pods runs"),
+        ("Inqueue", "canary", "its pods do not all fit at the same time"),
+        ("Inqueue", "", "admitted, waiting for resources"),
+        ("Pending", "", "waiting in its queue"),
+        ("Unknown", "", "only some of its pods are running"),
     ],
 )
 def test_a_gang_that_does_not_start(phase: str, message: str, expected: str) -> None:
     job = workload(template={"spec": {"schedulerName": "volcano"}})
-    found = not_together(evidence(job=job, ask=Recorded(gang(phase, message))))
-    assert found == (f"{expected} (queue night)", ("PodGroup/fit needs 6 pods at once",))
+    reason = not_together(evidence(job=job, ask=Recorded(gang(phase, message))))
+    assert reason == (f"{expected} (queue night)", ("PodGroup/fit needs 6 pods at once",))
     assert readiness.pod_group(loaded(gang(phase, message))).message == expected
 
 
-def test_a_gang_that_runs_waits_for_nothing() -> None:
+def test_a_running_gang_has_no_reason() -> None:
     job = workload(template={"spec": {"schedulerName": "volcano"}})
-    assert gang_words(loaded(gang("Running"))) is None
+    assert waits_for(loaded(gang("Running"))) is None
     assert not_together(evidence(job=job, ask=Recorded(gang("Running")))) is None
 
 
-def test_whoever_has_another_scheduler_is_in_no_gang() -> None:
+def test_jobs_of_another_scheduler_are_in_no_gang() -> None:
     ask = Recorded(gang())
     assert not_together(evidence(ask=ask)) is None
     assert not ask.asked
 
 
-def test_a_workload_that_is_over_has_no_place() -> None:
+def test_a_finished_workload_has_no_position() -> None:
     over = waiting(name="old").replace("type: QuotaReserved", "type: Finished")
     over = over.replace('status: "False"', 'status: "True"')
-    assert told(over + queue()) is None
-    now = told(over + waiting() + queue())
+    assert reason_of(over + queue()) is None
+    now = reason_of(over + waiting() + queue())
     assert now is not None
-    assert "(place 1 of 1 in queue night)" in now[0]
+    assert "(position 1 of 1 in queue night)" in now[0]

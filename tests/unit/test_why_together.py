@@ -1,4 +1,4 @@
-"""Replicas that wait for each other, and what they say of it."""
+"""Replicas that wait for each other, and what their logs show."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ from typing import Any
 import pytest
 from recorded import Recorded, evidence, pod, workload
 
-from paddlespec.cluster.why.together import never_started, still_waiting, waits_for_pservers
-from paddlespec.last_words import meaning, speak_of_others
+from paddlespec.backends.cluster.why.together import (
+    never_started,
+    still_waiting,
+    waits_for_pservers,
+)
+from paddlespec.runs.failure_text import meaning, speak_of_others
 
 
 def trainer(rank: int, phase: str = "Running") -> dict[str, Any]:
-    found = pod(f"phase: {phase}", metadata__name=f"fit-trainer-{rank}-x")
-    found["metadata"]["labels"]["batch.kubernetes.io/job-completion-index"] = str(rank)
-    return found
+    running = pod(f"phase: {phase}", metadata__name=f"fit-trainer-{rank}-x")
+    running["metadata"]["labels"]["batch.kubernetes.io/job-completion-index"] = str(rank)
+    return running
 
 
 FOUR = workload(completions=4)
@@ -25,11 +29,11 @@ FOUR = workload(completions=4)
     [
         (
             [trainer(0), trainer(1), trainer(2), trainer(3, "Pending")],
-            "trainer 3 of 4 has not started, the others wait for it",
+            "trainer 3 of 4 has not started; the others are waiting",
         ),
         (
             [trainer(0), trainer(2)],
-            "trainer 1 of 4 and 1 more have not started, the others wait for them",
+            "trainer 1 of 4 and 1 more have not started; the others are waiting",
         ),
     ],
     ids=["pending", "no-pod"],
@@ -41,14 +45,14 @@ def test_some_trainers_run_and_some_do_not(pods: list[dict[str, Any]], expected:
 @pytest.mark.parametrize(
     ("pods", "mode"),
     [
-        ([trainer(each) for each in range(4)], "collective"),
-        ([trainer(each, "Pending") for each in range(4)], "collective"),
+        ([trainer(rank) for rank in range(4)], "collective"),
+        ([trainer(rank, "Pending") for rank in range(4)], "collective"),
         ([trainer(0), trainer(1, "Succeeded"), trainer(2), trainer(3, "Failed")], "collective"),
         ([trainer(0)], "parallel"),
     ],
     ids=["all", "none", "ended", "independent"],
 )
-def test_nobody_waits(pods: list[dict[str, Any]], mode: str) -> None:
+def test_no_trainer_is_missing(pods: list[dict[str, Any]], mode: str) -> None:
     assert never_started(evidence(*pods, job=FOUR, mode=mode)) is None
 
 
@@ -59,12 +63,12 @@ LAUNCH INFO 2026-01-31 11:00:00,002 Waiting peer start...
 """
 
 
-def test_the_first_trainer_says_that_it_waits() -> None:
+def test_the_first_trainer_logs_that_it_waits() -> None:
     ask = Recorded(logs=LAUNCHER)
-    found = still_waiting(evidence(trainer(1), trainer(0), ask=ask))
-    assert found == (
-        "all 2 trainers run, and not all have come to the rendezvous",
-        ("Pod/fit-trainer-0-x wrote this last: Waiting peer start...",),
+    reason = still_waiting(evidence(trainer(1), trainer(0), ask=ask))
+    assert reason == (
+        "all 2 trainers are running, but not all have joined the rendezvous",
+        ("Pod/fit-trainer-0-x last wrote: Waiting peer start...",),
     )
     assert ask.asked == ["log of fit-trainer-0-x paddle"]
 
@@ -78,7 +82,7 @@ def test_the_first_trainer_says_that_it_waits() -> None:
         "",
     ],
 )
-def test_who_has_gone_on_does_not_wait(logs: str) -> None:
+def test_a_trainer_that_went_on_does_not_wait(logs: str) -> None:
     assert still_waiting(evidence(trainer(0), trainer(1), ask=Recorded(logs=logs))) is None
 
 
@@ -91,7 +95,9 @@ def test_who_has_gone_on_does_not_wait(logs: str) -> None:
     ],
     ids=["not-all", "no-rendezvous", "alone"],
 )
-def test_no_log_is_read_for_nothing(pods: list[dict[str, Any]], mode: str, count: int) -> None:
+def test_logs_are_read_only_for_a_rendezvous(
+    pods: list[dict[str, Any]], mode: str, count: int
+) -> None:
     ask = Recorded(logs=LAUNCHER)
     asked = evidence(*pods, ask=ask, mode=mode, job=workload(completions=count))
     assert still_waiting(asked) is None
@@ -99,39 +105,41 @@ def test_no_log_is_read_for_nothing(pods: list[dict[str, Any]], mode: str, count
 
 
 @pytest.mark.parametrize(("state", "waits"), [("running", True), ("terminated", False)])
-def test_trainers_look_for_their_pservers(state: str, waits: bool) -> None:
-    found = pod(f"initContainerStatuses: [{{name: wait-for-pservers, state: {{{state}: {{}}}}}}]")
-    assert (waits_for_pservers(evidence(found, mode="ps")) is not None) is waits
+def test_trainers_wait_for_their_pservers(state: str, waits: bool) -> None:
+    waiting_pod = pod(
+        f"initContainerStatuses: [{{name: wait-for-pservers, state: {{{state}: {{}}}}}}]"
+    )
+    assert (waits_for_pservers(evidence(waiting_pod, mode="ps")) is not None) is waits
 
 
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("LAUNCH WARNING master not ready", "the master of the rendezvous does not answer"),
+        ("LAUNCH WARNING master not ready", "the rendezvous master does not answer"),
         (
             "terminate called after throwing an instance of 'gloo::TimeoutException'",
             "another replica did not answer in time",
         ),
         (
             "[gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.0.0.1]:36001",
-            "another replica has gone",
+            "another replica is gone",
         ),
         ("Fail to wait EPOLLOUT [E112]Not connected", "a pserver cannot be reached"),
-        ("TCPStore wait key timed out", "the store of the rendezvous was not reached"),
+        ("TCPStore wait key timed out", "the rendezvous store could not be reached"),
     ],
 )
-def test_last_words_that_are_known(line: str, words: str) -> None:
-    found = meaning(["canary", line, ""])
-    assert found is not None
-    assert found.words == words
-    assert found.quote in line
+def test_a_known_last_line(line: str, words: str) -> None:
+    message = meaning(["canary", line, ""])
+    assert message is not None
+    assert message.words == words
+    assert message.quote in line
 
 
-def test_other_last_words_mean_nothing() -> None:
+def test_unknown_last_lines_have_no_meaning() -> None:
     assert meaning(["ValueError: bad shape", "loss nan"]) is None
     assert meaning(["requests: https://metrics.test: Connection refused"]) is None
 
 
-def test_a_victim_speaks_of_others() -> None:
+def test_a_victim_complains_about_others() -> None:
     assert speak_of_others(b"...\n[gloo/transport/tcp/pair.cc] Connection closed by peer")
     assert not speak_of_others(b"ZeroDivisionError: division by zero")

@@ -1,4 +1,4 @@
-"""Fit a line with data-parallel trainers; also runs alone: python train.py."""
+"""Fit a line with data-parallel trainers, or with one: python train.py."""
 
 import argparse
 import os
@@ -12,7 +12,7 @@ WEIGHTS, BIAS = np.array([[2.0], [-3.0], [0.5]], "float32"), 4.0
 
 
 def rows(count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Make the same rows on every trainer: put the loading of your data here."""
+    """Generate the same rows on every trainer; load your data here."""
     features = np.random.default_rng(1).normal(size=(count, 3)).astype("float32")
     return features, features @ WEIGHTS + np.float32(BIAS)
 
@@ -32,9 +32,9 @@ def main() -> None:
         model = paddle.DataParallel(line)  # averages the gradients of all trainers
     optimizer = paddle.optimizer.SGD(0.1, parameters=model.parameters())
 
-    # The same number of rows each: a trainer with one batch more would wait forever.
+    # Every trainer gets the same number of rows: one with an extra batch would wait forever.
     mine = slice(rank, 960 // world * world, world)
-    features, targets = (paddle.to_tensor(each[mine]) for each in rows(960))
+    features, targets = (paddle.to_tensor(table[mine]) for table in rows(960))
     for epoch in range(args.epochs):
         for start in range(0, len(features), 32):
             batch = slice(start, start + 32)

@@ -1,4 +1,4 @@
-"""Fit a line with the Paddle v2 API; for the Python 2.7 of its images."""
+"""Fit a line with the Paddle v2 API, for Python 2.7 in its images."""
 
 import os
 
@@ -12,7 +12,7 @@ OUTPUT = os.environ.get("PADDLESPEC_OUTPUT")
 
 
 def my_rows():
-    """Yield the rows of this trainer: put the loading of your data here."""
+    """Yield the rows of this trainer; load your data here."""
     for number, row in enumerate(uci_housing.train()()):
         if number % TRAINERS == TRAINER:
             yield row
@@ -32,7 +32,7 @@ def main():
         is_local="PADDLE_INIT_PSERVERS" not in os.environ,
     )
 
-    def tell(event):
+    def report(event):
         if isinstance(event, paddle.event.EndIteration) and event.batch_id % 100 == 0:
             print("pass %d batch %d cost %f" % (event.pass_id, event.batch_id, event.cost))
         if isinstance(event, paddle.event.EndPass) and TRAINER == 0 and OUTPUT:
@@ -42,7 +42,7 @@ def main():
     trainer.train(
         reader=paddle.batch(paddle.reader.shuffle(my_rows, buf_size=500), batch_size=2),
         feeding={"x": 0, "y": 1},
-        event_handler=tell,
+        event_handler=report,
         num_passes=PASSES,
     )
 

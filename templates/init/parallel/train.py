@@ -1,11 +1,11 @@
-"""Do this replica's share of the work; also runs alone: python train.py."""
+"""Do this replica's share of the work, or all of it: python train.py."""
 
 import argparse
 import os
 
 
 def main() -> None:
-    """Take every COUNT-th item, beginning with number INDEX."""
+    """Process every COUNT-th item, starting with number INDEX."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--items", type=int, default=100)
     args = parser.parse_args()
@@ -14,7 +14,7 @@ def main() -> None:
     mine = range(index, args.items, count)
     print(f"replica {index} of {count}: {len(mine)} of {args.items} items", flush=True)
     for item in mine:
-        print(f"item {item}", flush=True)  # put your work here
+        print(f"item {item}", flush=True)  # do your work here
 
 
 if __name__ == "__main__":

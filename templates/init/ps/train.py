@@ -13,13 +13,13 @@ WEIGHTS, BIAS = np.array([2.0, -3.0, 0.5], "float32"), np.float32(4.0)
 
 
 def rows(count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Make the same rows on every trainer: put the loading of your data here."""
+    """Generate the same rows on every trainer; load your data here."""
     features = np.random.default_rng(1).normal(size=(count, 3)).astype("float32")
     return features, features @ WEIGHTS + BIAS
 
 
 def build() -> list[paddle.static.Variable]:
-    """Describe the model and its asynchronous training; return the inputs."""
+    """Define the model and its asynchronous training; return the inputs."""
     features = paddle.static.data("features", [None, 3], "float32")
     target = paddle.static.data("target", [None, 1], "float32")
     predicted = paddle.static.nn.fc(features, 1, weight_attr="weight", bias_attr="bias")
@@ -47,14 +47,14 @@ def train(epochs: int, inputs: list[paddle.static.Variable]) -> None:
     dataset.init(batch_size=32, thread_num=1, use_var=inputs, pipe_command="cat")
     with tempfile.TemporaryDirectory() as folder:
         part = Path(folder) / "part"
-        with part.open("w") as file:  # each slot is its length, then its values
+        with part.open("w") as file:  # a slot is its length followed by its values
             for row, target in zip(features[rank::world], targets[rank::world]):
                 file.write(f"3 {' '.join(map(str, row))} 1 {target}\n")
         dataset.set_filelist([str(part)])
         dataset.load_into_memory()
 
     for epoch in range(epochs):
-        # Only this loop sends gradients to the servers; `executor.run` would learn nothing.
+        # Only `train_from_dataset` sends gradients to the servers; `executor.run` does not.
         executor.train_from_dataset(paddle.static.default_main_program(), dataset)
         error = features @ local("weight") + local("bias") - targets
         print(f"trainer {rank} of {world} epoch {epoch} loss {np.mean(error**2):.6f}", flush=True)
@@ -67,14 +67,14 @@ def train(epochs: int, inputs: list[paddle.static.Variable]) -> None:
 
 
 def main() -> None:
-    """Serve or train, as the environment says."""
+    """Serve or train, depending on the environment."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--epochs", type=int, default=10)
     args = parser.parse_args()
     servers = os.environ.get("PADDLE_PSERVERS_IP_PORT_LIST")
     if not servers:
-        raise SystemExit("there are no parameter servers: start it with paddlespec")
-    # Without a meeting point Paddle's barriers do nothing, and early steps are lost.
+        raise SystemExit("no parameter servers; run this program with paddlespec")
+    # Without a rendezvous, Paddle's barriers do nothing and early steps are lost.
     host, port = servers.split(",")[0].rsplit(":", 1)
     os.environ.setdefault("PADDLE_WITH_GLOO", "1")
     os.environ.setdefault("PADDLE_GLOO_RENDEZVOUS", "3")

@@ -3,37 +3,62 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+# An event names who asked and what for before the bodies.
+HEAD = re.compile(
+    rb'\{.*?"user":\{(?:"username":"(?P<user>[^"]*)")?'
+    rb'(?:.*?"objectRef":\{(?:[^}]*?"namespace":"(?P<namespace>[^"]*)")?)?'
+)
+
+
+class Entry(NamedTuple):
+    """Where a line of the log is, and whose it is."""
+
+    user: str | None
+    namespace: str | None
+    begin: int
+    length: int
+
 
 class AuditLog:
-    """The requests that were made, oldest first; a session writes a hundred megabytes of them."""
+    """The requests that were made, oldest first.
+
+    A run writes a hundred megabytes of them, so that only their places are kept.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._read = 0
-        self._lines: list[tuple[str | None, str | None, bytes]] = []
+        self._entries: list[Entry] = []
 
-    def events(self, user: str | None, namespace: str | None) -> list[dict[str, Any]]:
-        """The events so far, of a user and in a namespace where these are named."""
-        self._go_on()
-        return [
-            json.loads(line)
-            for who, where, line in self._lines
-            if user in (None, who) and namespace in (None, where)
-        ]
-
-    def _go_on(self) -> None:
-        if not self._path.exists():
-            return
+    def holds(self, mark: str) -> bool:
+        """Read what is new, and tell whether a request with this mark in its path is there."""
         with self._path.open("rb") as file:
             file.seek(self._read)
             complete, end, _ = file.read().rpartition(b"\n")
-        self._read += len(complete) + len(end)
-        for line in complete.splitlines():
-            event = json.loads(line)
-            where = event.get("objectRef", {}).get("namespace")
-            self._lines.append((event["user"].get("username"), where, line))
+        lines = (complete + end).splitlines(keepends=True)
+        for line in lines:
+            self._note(line)
+        return any(mark.encode() in line for line in lines)
+
+    def events(self, user: str | None, namespace: str | None) -> list[dict[str, Any]]:
+        """The events read so far, of a user and in a namespace where these are named."""
+        events = []
+        with self._path.open("rb") as file:
+            for entry in self._entries:
+                if user in (None, entry.user) and namespace in (None, entry.namespace):
+                    file.seek(entry.begin)
+                    events.append(json.loads(file.read(entry.length)))
+        return events
+
+    def _note(self, line: bytes) -> None:
+        head = HEAD.match(line)
+        assert head is not None, line
+        user, namespace = (None if part is None else part.decode() for part in head.groups())
+        self._entries.append(Entry(user, namespace, self._read, len(line)))
+        self._read += len(line)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 LOOPBACK = "127.0.0.1"
+# By default a scheduler sends 50 requests a second, which is 15 pods.
+UNTHROTTLED = ("--kube-api-qps=1000", "--kube-api-burst=2000")
 
 
 @dataclass(frozen=True)
@@ -29,12 +31,17 @@ class Ports:
 
 
 def free_ports() -> Ports:
-    """Take seven free ports at once, since ports taken one by one may repeat."""
+    """Take the ports of one control plane."""
+    return Ports(*unused_ports(len(fields(Ports))))
+
+
+def unused_ports(count: int) -> list[int]:
+    """Take free ports at once, since ports taken one by one may repeat."""
     with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(7)]
-        for each in sockets:
-            each.bind((LOOPBACK, 0))
-        return Ports(*(each.getsockname()[1] for each in sockets))
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for endpoint in sockets:
+            endpoint.bind((LOOPBACK, 0))
+        return [endpoint.getsockname()[1] for endpoint in sockets]
 
 
 def etcd(binaries: Path, folder: Path, ports: Ports) -> Sequence[str]:
@@ -101,8 +108,7 @@ def controller_manager(binaries: Path, folder: Path, ports: Ports) -> Sequence[s
         "--controllers=*,-nodeipam,-cloud-node-lifecycle-controller,-node-route-controller",
         "--node-monitor-period=1s",
         "--node-monitor-grace-period=10m",
-        "--kube-api-qps=500",
-        "--kube-api-burst=1000",
+        *UNTHROTTLED,
     )
 
 
@@ -114,6 +120,7 @@ def scheduler(binaries: Path, folder: Path, ports: Ports) -> Sequence[str]:
         f"--bind-address={LOOPBACK}",
         f"--secure-port={ports.scheduler}",
         "--leader-elect=false",
+        *UNTHROTTLED,
     )
 
 

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-ADMINISTRATORS = ("admin", "harness", "controller-manager", "scheduler", "kubelet")
+ADMINISTRATORS = (
+    *("admin", "harness", "controller-manager", "scheduler", "kubelet"),
+    *("jobset", "kueue"),
+)
 USERS = ("runner", "reader", "nobody")
 
 

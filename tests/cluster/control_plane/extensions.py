@@ -1,15 +1,14 @@
 """Kinds that others define, out of their published Go modules, in the test control plane.
 
-No controller of theirs runs: tests write what those would write. The definitions are read once and
-kept beside the binaries, under a key made from the module files and this file.
+No controller runs here (`controllers.py` runs those of JobSet and Kueue): tests write what one
+would write. The definitions are read once and kept beside the binaries, under a key made from the
+module files and this file.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-import subprocess
 import tempfile
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -19,15 +18,13 @@ from urllib.error import HTTPError
 
 import yaml
 
-from control_plane.build import binaries_folder, find_go, locked, say
+from control_plane.toolchain import MODULES, cache, download, locked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from control_plane.plane import ControlPlane
 
-HERE = Path(__file__).resolve().parent
-FILES = HERE / "crds"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
@@ -68,19 +65,25 @@ SOURCES = {
 @contextmanager
 def installed(plane: ControlPlane, name: str) -> Iterator[None]:
     """Let the cluster serve the kinds of an extension; afterwards it knows nothing of them."""
-    found = definitions(name)
+    with served(plane, definitions(name)):
+        yield
+
+
+@contextmanager
+def served(plane: ControlPlane, definitions: Sequence[dict[str, Any]]) -> Iterator[None]:
+    """Let the cluster serve these definitions; afterwards it knows nothing of them."""
     try:
-        for each in found:
-            plane.request("POST", DEFINITIONS, each)
-        for each in found:
-            plane.eventually(partial(_is_served, plane, each), within=60)
+        for definition in definitions:
+            plane.request("POST", DEFINITIONS, definition)
+        for definition in definitions:
+            plane.eventually(partial(_is_served, plane, definition), within=60)
         yield
     finally:
-        for each in found:
+        for definition in definitions:
             with suppress(HTTPError):
-                plane.request("DELETE", f"{DEFINITIONS}/{each['metadata']['name']}")
-        for each in found:
-            plane.eventually(partial(_is_forgotten, plane, each), within=60)
+                plane.request("DELETE", f"{DEFINITIONS}/{definition['metadata']['name']}")
+        for definition in definitions:
+            plane.eventually(partial(_is_forgotten, plane, definition), within=60)
 
 
 def definitions(name: str) -> list[dict[str, Any]]:
@@ -93,45 +96,26 @@ def definitions(name: str) -> list[dict[str, Any]]:
             with tempfile.NamedTemporaryFile("w", dir=folder, delete=False) as file:
                 json.dump(_read(SOURCES[name]), file)
             Path(file.name).rename(path)
-    found: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
-    return found
+    kept: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    return kept
 
 
 def _folder() -> Path:
     digest = hashlib.sha256()
-    for path in (FILES / "go.mod", FILES / "go.sum", Path(__file__)):
+    for path in (MODULES / "go.mod", MODULES / "go.sum", Path(__file__)):
         digest.update(path.read_bytes())
-    return binaries_folder().parent / f"crds-{digest.hexdigest()[:16]}"
+    return cache() / "control-plane" / f"crds-{digest.hexdigest()[:16]}"
 
 
 def _read(source: Source) -> list[dict[str, Any]]:
-    folder = _module(source.module) / source.folder
-    texts = [(folder / f"{source.group}_{each}.yaml").read_text("utf-8") for each in source.plurals]
-    return [_alone(yaml.safe_load(each)) for each in texts]
+    folder = download(source.module) / source.folder
+    texts = [(folder / f"{source.group}_{name}.yaml").read_text("utf-8") for name in source.plurals]
+    return [newest_alone(yaml.safe_load(text)) for text in texts]
 
 
-def _module(module: str) -> Path:
-    """Download a module in the version that go.mod pins; Go compares it with go.sum."""
-    go = find_go()
-    words = (FILES / "go.mod").read_text(encoding="utf-8").split()
-    version = words[words.index(module) + 1]
-    say(f"downloading {module} {version}")
-    done = subprocess.run(
-        [go, "mod", "download", "-json", f"{module}@{version}"],
-        cwd=FILES,
-        env={**os.environ, "GOWORK": "off"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, f"{module} {version}:\n{done.stdout}{done.stderr}"
-    return Path(json.loads(done.stdout)["Dir"])
-
-
-def _alone(definition: dict[str, Any]) -> dict[str, Any]:
+def newest_alone(definition: dict[str, Any]) -> dict[str, Any]:
     """A definition with its newest version only: others need a webhook that converts."""
-    spec = definition["spec"]
-    spec.pop("conversion", None)
+    spec = {key: value for key, value in definition["spec"].items() if key != "conversion"}
     newest = {**spec["versions"][-1], "served": True, "storage": True}
     return {
         "apiVersion": definition["apiVersion"],
@@ -148,7 +132,7 @@ def _alone(definition: dict[str, Any]) -> dict[str, Any]:
 def _plain(schema: Any) -> Any:
     """A schema without its descriptions, which are most of it."""
     if isinstance(schema, list):
-        return [_plain(each) for each in schema]
+        return [_plain(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
     return {
@@ -159,15 +143,17 @@ def _plain(schema: Any) -> Any:
 
 
 def _is_served(plane: ControlPlane, definition: dict[str, Any]) -> bool:
+    """Check the group, its resources and their objects: the API server adds each on its own."""
     spec = definition["spec"]
+    group, plural = f"/apis/{spec['group']}", spec["names"]["plural"]
+    version = f"{group}/{spec['versions'][0]['name']}"
     try:
-        plane.request("GET", f"/apis/{spec['group']}")
-        plane.request(
-            "GET", f"/apis/{spec['group']}/{spec['versions'][0]['name']}/{spec['names']['plural']}"
-        )
+        plane.request("GET", group)
+        resources = plane.request("GET", version)["resources"]
+        plane.request("GET", f"{version}/{plural}")
     except HTTPError:
         return False
-    return True
+    return any(resource["name"] == plural for resource in resources)
 
 
 def _is_forgotten(plane: ControlPlane, definition: dict[str, Any]) -> bool:

@@ -41,7 +41,12 @@ class Server:
 
     def tail(self) -> str:
         """Give the last lines of its output."""
-        return "\n".join(self.log.read_text(encoding="utf-8", errors="replace").splitlines()[-20:])
+        return last_lines(self.log)
+
+
+def last_lines(log: Path) -> str:
+    """Give the last lines of a log."""
+    return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-20:])
 
 
 def launch(name: str, command: Sequence[str], folder: Path) -> Server:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 START_SECONDS = 90.0
+# Nothing listens on this port of any pod.
+SILENT_PORT = 80
 PREVIOUS_LOG = """\
 2025-12-31T23:59:00.000000000Z stdout F before the restart
 """
@@ -130,12 +132,17 @@ def write_logs(folder: Path, pod_port: int) -> None:
         "metadata": {"name": "every-pod"},
         "spec": {"execs": [{"local": {"workDir": str(folder)}}]},
     }
-    # So may a server, to which every port of every pod leads.
+    # So may a server, to which every port of every pod leads but one where nothing listens.
     ports = {
         "apiVersion": "kwok.x-k8s.io/v1alpha1",
         "kind": "ClusterPortForward",
         "metadata": {"name": "every-pod"},
-        "spec": {"forwards": [{"target": {"address": commands.LOOPBACK, "port": pod_port}}]},
+        "spec": {
+            "forwards": [
+                {"ports": [SILENT_PORT], "target": {"address": commands.LOOPBACK, "port": 1}},
+                {"target": {"address": commands.LOOPBACK, "port": pod_port}},
+            ]
+        },
     }
     documents = "\n---\n".join(map(json.dumps, (document, beside, ports)))
     (folder / "logs.yaml").write_text(documents, encoding="utf-8")

@@ -1,0 +1,1 @@
+"""Send requests to the Kubernetes API server, and translate its refusals."""

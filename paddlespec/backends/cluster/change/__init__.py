@@ -1,0 +1,1 @@
+"""Applying, replacing and deleting jobs on a cluster, and their inventories."""

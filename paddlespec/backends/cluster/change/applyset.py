@@ -1,0 +1,67 @@
+"""
+The set of objects that is a job: an inventory, and the label of its members.
+
+It follows the ApplySet specification of Kubernetes (KEP-3659), with a tooling value of our own, so
+that other tools can find the members and know not to take the set over.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paddlespec import __version__
+from paddlespec.backends.cluster.api.kinds import version_of
+from paddlespec.render.manifest import Identity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from paddlespec.render.manifest import Manifest
+
+MEMBER_LABEL = "applyset.kubernetes.io/part-of"
+ID_LABEL = "applyset.kubernetes.io/id"
+TOOLING = "applyset.kubernetes.io/tooling"
+GROUP_KINDS = "applyset.kubernetes.io/contains-group-kinds"
+
+
+def inventory(namespace: str, job: str) -> Identity:
+    """The object that stands for the set; no job can have a name with a dot."""
+    return Identity("v1", "ConfigMap", namespace, f"{job}.paddlespec")
+
+
+def set_id(namespace: str, job: str) -> str:
+    """The id of the set, as the specification derives it from the object that stands for it."""
+    from base64 import urlsafe_b64encode
+    from hashlib import sha256
+
+    own = inventory(namespace, job)
+    digest = sha256(f"{own.name}.{namespace}.ConfigMap.".encode()).digest()
+    return f"applyset-{urlsafe_b64encode(digest).decode().rstrip('=')}-v1"
+
+
+def tooling() -> str:
+    """Who keeps the set."""
+    return f"paddlespec/v{__version__}"
+
+
+def group_kinds(members: Iterable[tuple[str, str]]) -> str:
+    """The kinds of *members*, given by API version and kind, as the specification lists them."""
+    found = set()
+    for version, kind in members:
+        group = version.rpartition("/")[0]
+        found.add(f"{kind}.{group}" if group else kind)
+    return ",".join(sorted(found))
+
+
+def listed_kinds(inventory: Manifest | None) -> list[tuple[str, str]]:
+    """The groups and kinds that an inventory lists."""
+    metadata = (inventory or {}).get("metadata") or {}
+    listed = (metadata.get("annotations") or {}).get(GROUP_KINDS, "")
+    pairs = (name.partition(".") for name in listed.split(",") if name)
+    return [(group, kind) for kind, _, group in pairs]
+
+
+def kinds_of(inventory: Manifest | None) -> set[tuple[str, str]]:
+    """The kinds that an inventory lists, in the versions in which we render them."""
+    found = ((version_of(*pair), pair[1]) for pair in listed_kinds(inventory))
+    return {(version, kind) for version, kind in found if version is not None}

@@ -1,0 +1,150 @@
+"""
+Writing where others write too.
+
+An ordinary apply needs no version: the server records which manager set which field, and a field
+that somebody else has set since is a conflict. Taking a field from its manager overrides that
+record, so it is done only to the very object that was compared.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from paddlespec import workloads
+from paddlespec.backends.cluster.api.refusal import Refused
+from paddlespec.backends.cluster.change.desired import (
+    belongs_to,
+    essence,
+    kueues,
+    without_kueues,
+)
+from paddlespec.change.diff import Change, Effect
+from paddlespec.render.manifest import identity
+from paddlespec.runs.failures import OperationFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paddlespec.backends.cluster.api.client import Client
+    from paddlespec.change.diff import FieldChange
+    from paddlespec.render.manifest import Manifest
+
+_TRIES = 5
+
+
+class Answer(NamedTuple):
+    """
+    The server's answer to an object that was *sent* to change *live*.
+
+    `after` is the object then, or else `refused` says why there is none. `yielded` are the fields
+    that were left to Kueue.
+    """
+
+    sent: Manifest
+    live: Manifest | None
+    after: Manifest | None
+    refused: Refused | None = None
+    yielded: tuple[str, ...] = ()
+
+    @property
+    def is_stuck(self) -> bool:
+        """
+        Whether the object that is there cannot become the one that was sent.
+
+        A StatefulSet could take another template, but only by restarting its pods empty; and the
+        controller of an extension may leave it to its users not to change what its pods are made of.
+        """
+        if self.refused is not None:
+            return self.refused.refusal.is_immutable
+        known = workloads.find(self.sent)
+        if self.live is None or self.after is None or known is None:
+            return False
+        fields = Change(essence(self.live), essence(self.after)).fields
+        if any(workloads.covers(known.KIND.restarting, field.path) for field in fields):
+            return True
+        return not known.KIND.is_built_in and _needs_other_pods(self.live, fields)
+
+
+def _needs_other_pods(live: Manifest, fields: Sequence[FieldChange]) -> bool:
+    """Whether an object would have to be replaced, or suspended, to change *fields*."""
+    effects = {field.effect for field in fields}
+    held = workloads.is_stopped(live)
+    return Effect.replacement in effects or (Effect.suspended in effects and not held)
+
+
+def send(client: Client, sent: Manifest, live: Manifest | None, *, dry_run: bool = False) -> Answer:
+    """
+    Apply *sent* to *live*, or create it; fields that Kueue has set are left to it.
+
+    Raises `Refused` only where that says nothing about this object.
+    """
+    try:
+        return Answer(sent, live, client.apply(sent, identity(sent), dry_run=dry_run))
+    except Refused as error:
+        if error.refusal.is_no_answer:
+            raise
+        yielded = kueues(sent, error.refusal)
+        if not yielded:
+            return Answer(sent, live, None, error)
+    answer = send(client, without_kueues(sent, yielded), live, dry_run=dry_run)
+    return answer._replace(yielded=(*yielded, *answer.yielded))
+
+
+def write(
+    client: Client, sent: Manifest, live: Manifest, *, force: bool, dry_run: bool = False
+) -> Manifest:
+    """
+    Apply *sent* to exactly *live*; with *force*, take fields that other managers have set.
+
+    If the object has changed since, ask again what would become of it, and make only the same change.
+    Raises `OperationFailed` with the fields that moved.
+    """
+    target = identity(sent)
+    shown: list[FieldChange] | None = None
+    stale: Refused | None = None
+    for _ in range(_TRIES):
+        after = client.apply(sent, target, dry_run=True, force=force)
+        change = Change(essence(live), essence(after)).fields
+        if shown is not None and change != shown:
+            raise _moved(sent, shown, change)
+        if dry_run:
+            return after
+        shown = change
+        version = live["metadata"]["resourceVersion"]
+        fenced = {**sent, "metadata": {**sent["metadata"], "resourceVersion": version}}
+        try:
+            return client.apply(fenced, target, force=force)
+        except Refused as error:
+            if not error.refusal.is_stale:
+                raise
+            stale = error
+        again = client.get(target)
+        if again is None or again["metadata"]["uid"] != live["metadata"]["uid"]:
+            break
+        live = again
+    assert stale is not None
+    raise stale
+
+
+def explained(refused: Refused, live: Manifest | None) -> OperationFailed:
+    """*refused* in the words of the job: an immutable field needs another object."""
+    if live is None or not refused.refusal.is_immutable:
+        return refused
+    state = f", which {workloads.state(live)}," if workloads.ends(live) else ""
+    fields = ", ".join(refused.refusal.fields)
+    return OperationFailed(
+        f"{identity(live)}{state} cannot be updated in place: {fields} is immutable",
+        f"run paddlespec delete {belongs_to(live)}, then apply again",
+    )
+
+
+def _moved(sent: Manifest, shown: list[FieldChange], change: list[FieldChange]) -> OperationFailed:
+    """The refusal to make a change that was not the one compared; it quotes no value."""
+    moved = [field for field in shown if field not in change]
+    moved += [field for field in change if field not in shown]
+    names = ", ".join(dict.fromkeys(".".join(map(str, field.path)) for field in moved))
+    return OperationFailed(
+        f"{identity(sent)} was changed at the same moment by somebody else ({names}); nothing was "
+        "written to it",
+        "compare again: paddlespec diff",
+    )

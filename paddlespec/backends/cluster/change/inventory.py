@@ -1,0 +1,184 @@
+"""
+The inventory of a job: a ConfigMap that outlives the run, with its history.
+
+Every change is a function of the history that is there, written against the version it was made
+for: whoever comes in between makes us look again.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+
+from paddlespec.backends.cluster.api.refusal import Refused
+from paddlespec.backends.cluster.change.applyset import (
+    GROUP_KINDS,
+    ID_LABEL,
+    TOOLING,
+    group_kinds,
+    inventory,
+    set_id,
+    tooling,
+)
+from paddlespec.diagnostic import did_you_mean
+from paddlespec.runs.failures import NotFound, OperationFailed
+from paddlespec.runs.history import History, decode, encode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from paddlespec.backends.cluster.api.client import Client
+    from paddlespec.render.manifest import Manifest
+
+INVENTORY_LABEL = "paddlespec.io/inventory"
+PROJECT_LABEL = "app.kubernetes.io/part-of"
+SOURCE = "paddlespec.io/source"
+_TRIES = 10
+
+
+class Inventory:
+    """The inventory of one job in one namespace."""
+
+    def __init__(self, client: Client, namespace: str, job: str) -> None:
+        self.client, self.namespace, self.job = client, namespace, job
+        self.identity = inventory(namespace, job)
+        self.live: Manifest | None = None
+        self.history = History()
+
+    def read(self) -> History:
+        """The history as it is; an absent inventory is an empty one."""
+        self.live = self.client.get(self.identity)
+        if self.live is not None and not is_inventory(self.live):
+            raise OperationFailed(
+                f"ConfigMap {self.identity.name} in namespace {self.namespace} is not ours, and "
+                "stands where the inventory of this job has to be",
+                "delete it, or give the job another name",
+            )
+        self.history = history_of(self.live)
+        return self.history
+
+    def write(
+        self,
+        change: Callable[[History], History],
+        kinds: Iterable[tuple[str, str]] = (),
+        project: str | None = None,
+        source: str | None = None,
+    ) -> History:
+        """
+        Change the history; what says the same is not written.
+
+        *kinds* are those of the objects of the job, beside those that were listed before.
+        """
+        for _ in range(_TRIES):
+            after = change(self.history)
+            wanted = self._wanted(after, kinds, project, source)
+            if self.live is not None and not _differs(self.live, wanted):
+                self.history = after
+                return after
+            try:
+                if self.live is None:
+                    self.live = self.client.create(wanted, self.identity)
+                else:
+                    self.live = self.client.update(wanted, self.identity)
+            except Refused as error:
+                if error.refusal.status == 404 and self.live is not None:
+                    self.live, self.history = None, History()
+                    continue
+                if error.refusal.status != 409:
+                    raise
+                self.read()
+                continue
+            self.history = after
+            return after
+        raise OperationFailed(
+            f"the inventory of {self.job} is being changed by others again and again",
+            "see who else applies this job",
+        )
+
+    def delete(self) -> None:
+        """Forget everything."""
+        if self.live is not None:
+            self.client.delete(self.identity, self.live["metadata"]["uid"])
+
+    def _wanted(
+        self,
+        history: History,
+        kinds: Iterable[tuple[str, str]],
+        project: str | None,
+        source: str | None,
+    ) -> Manifest:
+        live = self.live or {}
+        metadata = live.get("metadata") or {}
+        annotations = metadata.get("annotations") or {}
+        listed = {each for each in annotations.get(GROUP_KINDS, "").split(",") if each}
+        listed |= {each for each in group_kinds(kinds).split(",") if each}
+        known = (metadata.get("labels") or {}).get(PROJECT_LABEL)
+        owned = {PROJECT_LABEL: project or known} if project or known else {}
+        if source is None and (project is None or project == known):
+            source = annotations.get(SOURCE)
+        kept = {key: each for key, each in annotations.items() if key != SOURCE}
+        return {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {
+                "name": self.identity.name,
+                "namespace": self.namespace,
+                "labels": {
+                    **(metadata.get("labels") or {}),
+                    "app.kubernetes.io/managed-by": "paddlespec",
+                    INVENTORY_LABEL: self.job,
+                    ID_LABEL: set_id(self.namespace, self.job),
+                    **owned,
+                },
+                "annotations": {
+                    **kept,
+                    **({SOURCE: source} if source else {}),
+                    TOOLING: tooling(),
+                    GROUP_KINDS: ",".join(sorted(listed)),
+                },
+                **{key: metadata[key] for key in ("uid", "resourceVersion") if key in metadata},
+            },
+            "data": encode(history),
+        }
+
+
+def is_inventory(live: Manifest) -> bool:
+    """Whether a ConfigMap is the inventory of a job."""
+    return INVENTORY_LABEL in (live["metadata"].get("labels") or {})
+
+
+def history_of(live: Manifest | None) -> History:
+    """The history that an inventory holds; raises `OperationFailed` where it is damaged."""
+    try:
+        return decode((live or {}).get("data") or {})
+    except ValueError:
+        assert live is not None
+        raise OperationFailed(
+            f"the inventory {live['metadata']['name']} is damaged: its history cannot be read",
+            f"look at it: kubectl get configmap {live['metadata']['name']} -o yaml",
+        ) from None
+
+
+def now() -> str:
+    """The time as it is recorded: RFC 3339, in UTC."""
+    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _differs(live: Manifest, wanted: Manifest) -> bool:
+    if (live.get("data") or {}) != wanted["data"]:
+        return True
+    return any(
+        (live["metadata"].get(key) or {}) != wanted["metadata"][key]
+        for key in ("labels", "annotations")
+    )
+
+
+def unknown(client: Client, name: str) -> NotFound:
+    """Report that no job has this name, and suggest one that does."""
+    try:
+        inventories = client.find("v1", "ConfigMap", client.namespace, INVENTORY_LABEL)
+    except Refused:
+        inventories = []
+    names = {live["metadata"]["labels"][INVENTORY_LABEL] for live in inventories}
+    hint = did_you_mean(name, sorted(names))
+    return NotFound(f"there is no job {name} in namespace {client.namespace}", hint)

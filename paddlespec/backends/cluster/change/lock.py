@@ -1,0 +1,238 @@
+"""
+A lock on one job while it is written: a Lease, so that a writer that dies does not keep it.
+
+It is only manners: what keeps two writers from harm are UIDs and versions in every write. A lock is
+stale when its renewals stood still for its own duration by *our* clock; clocks of others play no part.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from contextlib import suppress
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any
+
+from paddlespec.backends.cluster.api.refusal import Refused
+from paddlespec.render.manifest import Identity
+from paddlespec.runs.backoff import Backoff
+from paddlespec.runs.failures import Interrupted, OperationFailed
+from paddlespec.runs.values import Event
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from paddlespec.backends.cluster.api.client import Client
+    from paddlespec.render.manifest import Manifest
+
+# How long a lock outlives its holder.
+_SECONDS = 15
+_VARIABLE = "PADDLESPEC_LOCK_SECONDS"
+_PATIENCE_SECONDS = 60.0
+# A writer holds the lock for a second or two.
+_LONGEST_PAUSE = 0.5
+
+
+class Lock:
+    """The lock on one job; a context manager, entered once."""
+
+    def __init__(
+        self,
+        client: Client,
+        namespace: str,
+        job: str,
+        tell: Callable[[Event], None],
+        *,
+        force: bool = False,
+    ) -> None:
+        self.client, self.namespace, self.job, self.tell = client, namespace, job, tell
+        self.force, self.seconds = force, _seconds()
+        self.identity = _lock(namespace, job)
+        self.holder = f"{socket.gethostname()}/{os.getpid()}/{os.urandom(4).hex()}"
+        self.live: Manifest | None = None
+        self._ended = threading.Event()
+        self._renewer: threading.Thread | None = None
+
+    @staticmethod
+    def is_left(client: Client, job: str) -> bool:
+        """Whether there is a lock on a job, whose holder may be long gone."""
+        return client.get(_lock(client.namespace, job)) is not None
+
+    def __enter__(self) -> Lock:
+        try:
+            self._acquire()
+            self._renewer = threading.Thread(target=self._renew, daemon=True)
+            self._renewer.start()
+        except BaseException:  # an interrupt as well gives the lock back
+            # Whether the last request was carried out is not known.
+            _through(self._end)
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _through(self._end)
+
+    def _end(self) -> None:
+        self._ended.set()
+        if self._renewer is not None and self._renewer.ident is not None:
+            self._renewer.join()
+        self._release()
+
+    def _acquire(self) -> None:
+        seen: object = None
+        told = False
+        since = started = time.monotonic()
+        pauses = Backoff(cap=_LONGEST_PAUSE).pauses()
+        while True:
+            live = self._create()
+            if live is None:
+                return
+            spec = live.get("spec") or {}
+            holder = _holder(live)
+            if holder == self.holder:
+                # The answer to an earlier request of ours was lost.
+                self.live = live
+                return
+            state = (holder, spec.get("renewTime"), live["metadata"]["resourceVersion"])
+            if state != seen:
+                seen, since = state, time.monotonic()
+            duration = float(spec.get("leaseDurationSeconds") or self.seconds)
+            stale = time.monotonic() - since >= duration
+            if (not holder or stale or self.force) and self._take(live):
+                return
+            if holder and not told:
+                told = True
+                self.tell(Event(f"waiting: {self.job} is being written by {_shown(holder)}"))
+            if time.monotonic() - started >= max(_PATIENCE_SECONDS, 2 * duration):
+                raise OperationFailed(
+                    f"{self.job} is being written by {_shown(holder)}, which does not end",
+                    "if nobody is at work there: paddlespec apply --force-unlock",
+                )
+            self.client.pause(next(pauses))
+
+    def _create(self) -> Manifest | None:
+        """Make the lock; what is there already is returned."""
+        try:
+            self.live = self.client.create(self._lease(), self.identity)
+        except Refused as error:
+            if error.refusal.status != 409:
+                raise
+            live = self.client.get(self.identity)
+            return live if live is not None else self._create()
+        return None
+
+    def _take(self, live: Manifest) -> bool:
+        """Take a lock that nobody holds any more, unless somebody else is faster."""
+        wanted = {**self._lease(), "metadata": {**live["metadata"]}}
+        wanted["metadata"].pop("managedFields", None)
+        try:
+            self.live = self.client.update(wanted, self.identity)
+        except Refused as error:
+            if error.refusal.status in (404, 409):
+                return False
+            raise
+        return True
+
+    def _renew(self) -> None:
+        while not self._ended.wait(self.seconds / 3):
+            live = self.live
+            if live is None:
+                return
+            with suppress(OperationFailed, Interrupted):
+                if self._take(live):
+                    continue
+                # Either the answer to our last renewal was lost, or somebody took the lock: that
+                # is for good, and the writes have their own fences.
+                found = self.client.get(self.identity)
+                if found is not None and _holder(found) == self.holder:
+                    self.live = found
+
+    def _release(self) -> None:
+        """Give the lock back, if it is ours; should that fail, it expires."""
+        with suppress(OperationFailed), self.client.tidying():
+            if self._give_back(self.live):
+                return
+            # The answer to a renewal may have been lost.
+            self._give_back(self.client.get(self.identity))
+
+    def _give_back(self, live: Manifest | None) -> bool:
+        if live is None or _holder(live) != self.holder:
+            return False
+        metadata = live["metadata"]
+        try:
+            self.client.delete(self.identity, metadata["uid"], metadata["resourceVersion"])
+        except Refused as error:
+            return error.refusal.status != 409
+        return True
+
+    def _lease(self) -> dict[str, Any]:
+        now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        return {
+            "apiVersion": "coordination.k8s.io/v1",
+            "kind": "Lease",
+            "metadata": {
+                "name": self.identity.name,
+                "namespace": self.namespace,
+                "labels": {"app.kubernetes.io/managed-by": "paddlespec"},
+            },
+            "spec": {
+                "holderIdentity": self.holder,
+                "leaseDurationSeconds": self.seconds,
+                "acquireTime": now,
+                "renewTime": now,
+            },
+        }
+
+
+def _through(work: Callable[[], None]) -> None:
+    """
+    Do *work* to its end, whatever signal comes meanwhile; what that raised is raised then.
+
+    Who sends a second signal does not want to wait.
+    """
+    done = threading.Event()
+    raised: BaseException | None = None
+
+    def to_the_end() -> None:
+        try:
+            work()
+        finally:
+            done.set()
+
+    try:
+        threading.Thread(target=to_the_end, daemon=True).start()
+    except RuntimeError:
+        to_the_end()  # there are no more threads to be had
+    except BaseException as error:  # noqa: BLE001 - it is raised below
+        raised = error
+    # An interrupted `join` of Python 3.11 takes a thread for ended that is not.
+    while not done.is_set():
+        try:
+            done.wait()
+        except BaseException as error:  # an interrupt, which is raised below
+            if raised is not None:
+                raise
+            raised = error
+    if raised is not None:
+        raise raised
+
+
+def _lock(namespace: str, job: str) -> Identity:
+    return Identity("coordination.k8s.io/v1", "Lease", namespace, f"{job}.paddlespec")
+
+
+def _holder(live: Manifest) -> str:
+    return str((live.get("spec") or {}).get("holderIdentity") or "")
+
+
+def _shown(holder: str) -> str:
+    host, _, rest = holder.partition("/")
+    process = rest.partition("/")[0]
+    return f"process {process} on {host}" if process else holder
+
+
+def _seconds() -> int:
+    asked = os.environ.get(_VARIABLE, "")
+    return int(asked) if asked.isdigit() and int(asked) > 0 else _SECONDS

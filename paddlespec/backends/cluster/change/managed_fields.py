@@ -1,0 +1,114 @@
+"""
+The part of a live object that we applied, as the API server keeps account of it.
+
+Where a dry run is refused, this is what our manifest is compared with: the server's defaults, and
+what others have set, are left out.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from paddlespec.backends.cluster.change.desired import applied_fields
+from paddlespec.quantity import quantity
+
+if TYPE_CHECKING:
+    from paddlespec.render.manifest import Manifest
+
+_QUANTITIES = ("limits", "requests", "sizeLimit", "divisor")
+# Defaults inside of values that have one owner as a whole: a field reference, a pod condition.
+_DEFAULTS = {"apiVersion": "v1", "status": "True", "divisor": "0"}
+
+
+def own(live: Manifest, ours: Manifest) -> Manifest:
+    """The fields of *live* that are ours, spelled as in *ours* where they mean the same."""
+    fields: dict[str, Any] = {}
+    for each in applied_fields(live):
+        fields = _united(fields, each)
+    found: Manifest = _owned(live, fields, ours) if fields else {}
+    named = {key: live["metadata"][key] for key in ("name", "namespace")}
+    return {
+        "apiVersion": live["apiVersion"],
+        "kind": live["kind"],
+        **found,
+        "metadata": {**named, **found.get("metadata", {})},
+    }
+
+
+def _united(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    return {
+        **one,
+        **{key: _united(one.get(key, {}), each) for key, each in other.items()},
+    }
+
+
+def _owned(value: Any, fields: dict[str, Any], ours: Any, *, counts: bool = False) -> Any:
+    """The part of *value* that *fields* name: members `f:`, items by key `k:` or by value `v:`."""
+    inner = {key: each for key, each in fields.items() if key != "."}
+    if not inner:
+        return type(value)() if fields else _spelled(value, ours, counts=counts)
+    if isinstance(value, dict):
+        return _members(value, inner, ours if isinstance(ours, dict) else {}, counts=counts)
+    if isinstance(value, list):
+        return _items(value, inner, ours if isinstance(ours, list) else [])
+    return value
+
+
+def _members(
+    value: dict[str, Any], fields: dict[str, Any], ours: dict[str, Any], *, counts: bool
+) -> dict[str, Any]:
+    found = {}
+    for key, each in fields.items():
+        name = key.removeprefix("f:")
+        if name in value:
+            found[name] = _owned(
+                value[name], each, ours.get(name), counts=counts or name in _QUANTITIES
+            )
+        elif name in ours and not ours[name]:
+            # The server stores nothing for an empty value, and yet it is ours.
+            found[name] = ours[name]
+    return found
+
+
+def _items(value: list[Any], fields: dict[str, Any], ours: list[Any]) -> list[Any]:
+    keyed = {key: json.loads(key[2:]) for key in fields if key.startswith("k:")}
+    plain = [json.loads(key[2:]) for key in fields if key.startswith("v:")]
+    found = []
+    for item in value:
+        if item in plain:
+            found.append(item)
+            continue
+        for key, names in keyed.items():
+            if _has(item, names):
+                same = next((each for each in ours if _has(each, names)), None)
+                found.append(_owned(item, fields[key], same))
+    return found
+
+
+def _has(item: Any, names: dict[str, Any]) -> bool:
+    """Whether these are the keys of *item*; what it leaves out is a default of the server's."""
+    return isinstance(item, dict) and all(
+        item.get(key, value) == value for key, value in names.items()
+    )
+
+
+def _spelled(value: Any, ours: Any, *, counts: bool) -> Any:
+    """*value* as *ours* writes it, if it is the same."""
+    if isinstance(value, dict) and isinstance(ours, dict):
+        found = {
+            key: _spelled(each, ours.get(key), counts=counts or key in _QUANTITIES)
+            for key, each in value.items()
+            if key in ours or _DEFAULTS.get(key) != each
+        }
+        return {**{key: each for key, each in ours.items() if not each}, **found}
+    if isinstance(value, list) and isinstance(ours, list) and len(value) == len(ours):
+        return [_spelled(each, other, counts=counts) for each, other in zip(value, ours)]
+    return ours if counts and _amount(value) == _amount(ours) else value
+
+
+def _amount(value: Any) -> Any:
+    try:
+        return quantity(value)
+    except (ValueError, TypeError, ArithmeticError):
+        return value

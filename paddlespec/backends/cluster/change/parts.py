@@ -1,0 +1,74 @@
+"""The objects of a job by the part that they play when it starts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from paddlespec import workloads
+from paddlespec.runs.failures import OperationFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from paddlespec.render.manifest import Manifest
+
+
+class Parts(NamedTuple):
+    """The objects of a job by the part that they play when it starts."""
+
+    claims: list[Manifest]
+    owner: Manifest | None
+    owned: list[Manifest]
+
+
+def divide(manifests: list[Manifest]) -> Parts:
+    """
+    Tell the objects apart.
+
+    Claims outlive the job. What cannot be suspended comes last, when everything before it was
+    accepted.
+    """
+    claims = [manifest for manifest in manifests if _outlives(manifest)]
+    owner = workloads.owner(manifests)
+    owned = [manifest for manifest in manifests if manifest not in claims and manifest is not owner]
+    return Parts(claims, owner, sorted(owned, key=_starts_at_once))
+
+
+def has_pods(manifest: Manifest) -> bool:
+    """Whether *manifest* runs a role."""
+    return workloads.is_workload(manifest)
+
+
+def must_be_known(manifests: Iterable[Manifest]) -> None:
+    """
+    Refuse a run of a kind that no package describes; raises `OperationFailed`.
+
+    Whether it runs, how it ended, what a kill would have to delete: nothing of it could be told.
+    """
+    listed = list(manifests)
+    for manifest in listed:
+        if not has_pods(manifest) and workloads.has_template(manifest.get("spec")):
+            raise _unknown(manifest)
+    if listed and workloads.owner(listed) is None:
+        raise OperationFailed(
+            "no object of this job runs its trainers to an end",
+            "render them as a kind that does, such as that of another target",
+        )
+
+
+def _unknown(manifest: Manifest) -> OperationFailed:
+    group = manifest["apiVersion"].rpartition("/")[0]
+    name = f"{manifest['kind']}.{group}"
+    return OperationFailed(
+        f"{manifest['kind']}/{manifest['metadata']['name']} runs pods, but no installed package "
+        f'describes the kind "{name}"',
+        f'install a package with the entry point "{name}" in the group "{workloads.GROUP}"',
+    )
+
+
+def _outlives(manifest: Manifest) -> bool:
+    return bool(manifest["kind"] == "PersistentVolumeClaim")
+
+
+def _starts_at_once(manifest: Manifest) -> bool:
+    return has_pods(manifest) and not workloads.ends(manifest)

@@ -1,0 +1,129 @@
+"""
+The end of a job: every object that carries its label, and the wait for its pods.
+
+That it was killed is recorded before anything goes, so that no apply revives what is half gone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paddlespec import workloads
+from paddlespec.backends.cluster.api.kinds import extensions
+from paddlespec.backends.cluster.change.history_sync import settled
+from paddlespec.backends.cluster.change.inventory import Inventory, now, unknown
+from paddlespec.backends.cluster.change.kinds import kinds
+from paddlespec.backends.cluster.change.lock import Lock
+from paddlespec.render.manifest import JOB_LABEL, identity, role
+from paddlespec.runs.failures import NotFound
+from paddlespec.runs.history import History, State
+from paddlespec.runs.outcome import ending
+from paddlespec.runs.values import Contents, Event, Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from paddlespec.backends.cluster.api.client import Client
+    from paddlespec.render.manifest import Manifest
+
+_CLAIM = ("v1", "PersistentVolumeClaim")
+
+
+def contents(client: Client, name: str, *, claims: bool = False) -> Contents:
+    """What there is of the job *name*."""
+    inventory = Inventory(client, client.namespace, name)
+    history = inventory.read()
+    found = _objects(client, name, inventory.live, claims=claims)
+    pods = client.find("v1", "Pod", client.namespace, f"{JOB_LABEL}={name}")
+    if not found and not pods:
+        if inventory.live is None and not (claims and Lock.is_left(client, name)):
+            raise unknown(client, name)
+        if not claims and not _is_to_come(history):
+            raise _over(name, history)
+    replicas: dict[str, int] = {}
+    for pod in pods:
+        if (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed"):
+            name_of_role = role(pod) or "pods"
+            replicas[name_of_role] = replicas.get(name_of_role, 0) + 1
+    owner = workloads.owner(found)
+    since = workloads.of(owner).started(owner) if owner else None
+    return Contents(len(found), replicas, since)
+
+
+def remove(
+    client: Client,
+    name: str,
+    tell: Callable[[Event], None],
+    *,
+    claims: bool = False,
+    force_unlock: bool = False,
+) -> None:
+    """
+    Delete exactly the objects that are there now; what they own goes with them.
+
+    With the claims goes the history, last.
+    """
+    with Lock(client, client.namespace, name, tell, force=force_unlock):
+        inventory = Inventory(client, client.namespace, name)
+        inventory.read()
+        found = _objects(client, name, inventory.live, claims=claims)
+        owner = workloads.owner(found)
+        if owner is not None:
+            inventory.write(lambda history: _killed(settled(history, owner), owner))
+        elif not claims and _is_to_come(inventory.history):
+            inventory.write(lambda history: history.drop_intent())
+        for each in found:
+            client.delete(identity(each), each["metadata"]["uid"])
+            tell(Event("deleted", str(identity(each))))
+        if claims:
+            inventory.delete()
+
+
+def remaining(client: Client, name: str, *, claims: bool = False) -> Progress:
+    """What is left: pods of every role count, for they would answer under a new run's names."""
+    pods = client.find("v1", "Pod", client.namespace, f"{JOB_LABEL}={name}")
+    if pods:
+        return Progress(False, True, f"waiting for {len(pods)} pods to end")
+    left = _objects(client, name, None, claims=claims)
+    if left:
+        return Progress(False, True, f"waiting for {identity(left[0])} to go")
+    return Progress(True, True, "nothing is left")
+
+
+def _objects(
+    client: Client, name: str, inventory: Manifest | None, *, claims: bool
+) -> list[Manifest]:
+    """
+    The objects of a job, the owner of its run first: what it owns needs no request of its own.
+
+    What a controller created goes with what it was created for.
+    """
+    served = [kind for kind in extensions() if client.serves(*kind)]
+    asked = dict.fromkeys([*kinds(client, inventory), *served])
+    asked.pop(_CLAIM, None)
+    found = [
+        live
+        for kind in [*asked, *([_CLAIM] if claims else [])]
+        for live in client.find(*kind, client.namespace, f"{JOB_LABEL}={name}")
+    ]
+    own = [live for live in found if not workloads.is_child(live)]
+    return sorted(own, key=lambda live: not workloads.is_owner(live))
+
+
+def _is_to_come(history: History) -> bool:
+    """Whether a run after the last one was agreed to, and an apply would go on with it."""
+    return history.ran is not None and history.ran is not history.latest
+
+
+def _killed(history: History, owner: Manifest) -> History:
+    return history.end(owner["metadata"]["uid"], State.killed, now())
+
+
+def _over(name: str, history: History) -> NotFound:
+    """The refusal to end what has ended."""
+    last = history.ran
+    told = f"run {last.number} of {name} {ending(last.state)}" if last else f"{name} never ran"
+    return NotFound(
+        f"nothing is left of {name}: {told}",
+        f"to forget its history too: paddlespec delete {name}",
+    )

@@ -1,0 +1,114 @@
+"""
+Jobs whose specs are gone: what there is of them, and its end.
+
+A job is known to have had a spec by its inventory, which says where it was. What runs is left alone:
+a file that is gone is nobody's word that a run should end.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from paddlespec import workloads
+from paddlespec.backends.cluster.change import prune
+from paddlespec.backends.cluster.change.desired import essence
+from paddlespec.backends.cluster.change.history_sync import settled
+from paddlespec.backends.cluster.change.inventory import (
+    INVENTORY_LABEL,
+    PROJECT_LABEL,
+    SOURCE,
+    Inventory,
+    now,
+)
+from paddlespec.backends.cluster.change.lock import Lock
+from paddlespec.change.diff import Change, Row
+from paddlespec.render.manifest import identity
+from paddlespec.runs.failures import OperationFailed
+from paddlespec.runs.history import State
+from paddlespec.runs.values import Compared, Event, Mode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from paddlespec.backends.cluster.api.client import Client
+
+
+class Recorded(NamedTuple):
+    """A job of a project, and its spec as a path below the project file."""
+
+    name: str
+    source: str
+
+
+def recorded(client: Client, project: str) -> list[Recorded]:
+    """The jobs of *project* whose inventories say where their specs were."""
+    selector = f"{PROJECT_LABEL}={project},{INVENTORY_LABEL}"
+    found = client.find("v1", "ConfigMap", client.namespace, selector)
+    listed = (
+        (each["metadata"]["labels"][INVENTORY_LABEL], each["metadata"].get("annotations") or {})
+        for each in found
+    )
+    return [Recorded(name, known[SOURCE]) for name, known in listed if SOURCE in known]
+
+
+def compare(client: Client, job: Recorded) -> Compared:
+    """What `retire` would delete, and why it would refuse to."""
+    inventory = Inventory(client, client.namespace, job.name)
+    inventory.read()
+    left = prune.everything(client, client.namespace, job.name, inventory.live)
+    refusal = _refusal(job, left)
+    rows = [Row(Change(essence(each), None)) for each in left.objects]
+    if refusal is None:
+        return Compared(rows)
+    kept = [Row(Change(each, each)) for each in map(essence, left.objects)]
+    told = f"{refusal.message}; {refusal.hint}"
+    return Compared([kept[0]._replace(problem=told), *kept[1:]], refusal=told)
+
+
+def retire(
+    client: Client,
+    job: Recorded,
+    mode: Mode,
+    tell: Callable[[Event], None],
+    *,
+    force_unlock: bool = False,
+) -> None:
+    """Delete what is left of a job that is over; its history stays, and so do claims."""
+    if mode is not Mode.none:
+        _retire(client, job, mode, tell)
+        return
+    inventory = Inventory(client, client.namespace, job.name)
+    inventory.read()
+    left = prune.everything(client, client.namespace, job.name, inventory.live)
+    if not left.objects:
+        return
+    with Lock(client, client.namespace, job.name, tell, force=force_unlock):
+        _retire(client, job, mode, tell)
+
+
+def _retire(client: Client, job: Recorded, mode: Mode, tell: Callable[[Event], None]) -> None:
+    inventory = Inventory(client, client.namespace, job.name)
+    inventory.read()
+    left = prune.everything(client, client.namespace, job.name, inventory.live)
+    if not left.objects:
+        return
+    if refusal := _refusal(job, left):
+        raise refusal
+    owner = workloads.owner(left.objects)
+    if owner is not None and mode is Mode.none and inventory.live is not None:
+        uid = owner["metadata"]["uid"]
+        # One that never started is ended by us; of others it is recorded how they ended.
+        inventory.write(lambda history: settled(history, owner).end(uid, State.killed, now()))
+    prune.delete(client, left, mode, tell)
+    count = f"{len(left.objects)} objects {'' if mode is Mode.none else 'would be '}deleted"
+    tell(Event(f"{job.name}: its spec {job.source} is gone: {count}; its history stays"))
+
+
+def _refusal(job: Recorded, left: prune.Left) -> OperationFailed | None:
+    workload = prune.running(left, None)
+    if workload is None:
+        return None
+    return OperationFailed(
+        f"its spec {job.source} is gone, and {identity(workload)} {workloads.state(workload)}: it stays",
+        f"to end it: paddlespec kill {job.name}",
+    )

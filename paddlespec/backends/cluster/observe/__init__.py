@@ -1,0 +1,1 @@
+"""Jobs, replicas and histories as a cluster shows them."""

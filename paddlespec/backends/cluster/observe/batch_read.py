@@ -1,0 +1,123 @@
+"""
+What many jobs of one namespace have there, asked for with few requests.
+
+It answers as the API server would have a moment ago, each object once: whoever asks again wants to
+know what is there now. That is good enough to look, and not to write.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, NamedTuple
+
+from paddlespec import workloads
+from paddlespec.backends.cluster.api.kinds import extensions, managed
+from paddlespec.backends.cluster.change.applyset import inventory
+from paddlespec.backends.cluster.change.inventory import INVENTORY_LABEL
+from paddlespec.render.manifest import JOB_LABEL, Identity, identity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from paddlespec.backends.cluster.api.client import Client
+    from paddlespec.render.manifest import Manifest
+    from paddlespec.runs.values import Work
+
+# Names in one selector: an address may not be too long for a proxy on the way.
+_NAMES = 50
+
+Kind = tuple[str, str]
+_INVENTORIES = (("v1", "ConfigMap"), INVENTORY_LABEL)
+
+
+class Answer(NamedTuple):
+    """An object, or that there is none."""
+
+    live: Manifest | None
+
+
+class Survey:
+    """What was found; many threads may ask."""
+
+    def __init__(self, namespace: str, jobs: frozenset[str]) -> None:
+        self.namespace, self.jobs = namespace, jobs
+        self._objects: dict[Identity, Answer] = {}
+        self._members: dict[tuple[Kind, str], list[Manifest]] = {}
+        self._kinds: set[Kind] = set()
+        self._lock = threading.Lock()
+
+    def get(self, target: Identity) -> Answer | None:
+        """What is known of an object, the first time that it is asked for."""
+        with self._lock:
+            return self._objects.pop(target, None)
+
+    def find(self, kind: Kind, namespace: str, selector: str, fields: str) -> list[Manifest] | None:
+        """The objects of one job that match; nothing where the server has to be asked."""
+        wanted = dict(each.partition("=")[::2] for each in selector.split(",") if each)
+        job = wanted.get(JOB_LABEL, "")
+        known = kind in self._kinds and namespace == self.namespace and job in self.jobs
+        if not known or fields:
+            return None
+        return [each for each in self._members.get((kind, job), ()) if _has(each, wanted)]
+
+    def take(self, client: Client, works: Sequence[Work]) -> None:
+        """Ask for all that a comparison does; raises `OperationFailed`, also where it may not list."""
+        wanted = [
+            identity(each)._replace(namespace=self.namespace)
+            for work in works
+            for each in work.manifests
+        ]
+        kinds = {(each.api_version, each.kind) for each in wanted} | set(managed())
+        kinds |= {kind for kind in extensions() if client.serves(*kind)}
+        self._take(client, [*((kind, JOB_LABEL) for kind in sorted(kinds)), _INVENTORIES])
+        self._kinds = kinds
+        wanted += [inventory(self.namespace, each) for each in self.jobs]
+        self._note_absent(client, [each for each in wanted if each not in self._objects])
+
+    def watch(self, client: Client, works: Sequence[Work]) -> None:
+        """Ask for what is looked at again and again: the workloads and their pods."""
+        manifests = [manifest for work in works for manifest in work.manifests]
+        kinds = {*workloads.kinds(manifests), ("v1", "Pod")}
+        self._take(client, [(kind, JOB_LABEL) for kind in sorted(kinds)])
+        self._objects.clear()
+        self._kinds = kinds
+
+    def _take(self, client: Client, asked: list[tuple[Kind, str]]) -> None:
+        lists = [
+            (kind, f"{label} in ({names})")
+            for kind, label in asked
+            for names in _batches(self.jobs)
+        ]
+        for found in client.each(
+            lambda each: client.find(*each[0], self.namespace, each[1]), lists
+        ):
+            for live in found:
+                self._add(live)
+
+    def _add(self, live: Manifest) -> None:
+        target = identity(live)._replace(namespace=self.namespace)
+        self._objects[target] = Answer(live)
+        job = (live["metadata"].get("labels") or {}).get(JOB_LABEL)
+        self._members.setdefault(((target.api_version, target.kind), str(job)), []).append(live)
+
+    def _note_absent(self, client: Client, missing: list[Identity]) -> None:
+        """Which of *missing* are not there at all; the others are somebody else's."""
+        kinds = sorted({(each.api_version, each.kind) for each in missing})
+        names = dict(
+            zip(kinds, client.each(lambda each: client.names(*each, self.namespace), kinds))
+        )
+        for each in missing:
+            known = names[each.api_version, each.kind]
+            if known is not None and each.name not in known:
+                self._objects[each] = Answer(None)
+
+
+def _batches(jobs: Iterable[str]) -> Iterator[str]:
+    names = sorted(jobs)
+    for start in range(0, len(names), _NAMES):
+        yield ",".join(names[start : start + _NAMES])
+
+
+def _has(live: Manifest, labels: dict[str, str]) -> bool:
+    own = live["metadata"].get("labels") or {}
+    return all(own.get(key) == value for key, value in labels.items())

@@ -1,0 +1,76 @@
+"""
+The histories that a cluster keeps, brought up to date by what is there. Nothing is written.
+
+A run that ended while nobody looked is shown as it ended; the next apply writes that down.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paddlespec import workloads
+from paddlespec.backends.cluster.change.desired import belongs_to
+from paddlespec.backends.cluster.change.history_sync import settled
+from paddlespec.backends.cluster.change.inventory import (
+    INVENTORY_LABEL,
+    Inventory,
+    history_of,
+    unknown,
+)
+from paddlespec.backends.cluster.observe import members
+from paddlespec.render.manifest import JOB_LABEL
+from paddlespec.runs.failures import OperationFailed
+from paddlespec.runs.history import History, Recorded, State
+
+if TYPE_CHECKING:
+    from paddlespec.backends.cluster.api.client import Client
+    from paddlespec.render.manifest import Manifest
+
+    Unread = tuple[str, OperationFailed]
+
+
+def record(client: Client, name: str) -> Recorded:
+    """The history of one job; raises `NotFound`."""
+    inventory = Inventory(client, client.namespace, name)
+    history = inventory.read()
+    if inventory.live is None:
+        raise unknown(client, name)
+    listed = members.find(client, client.namespace, f"{JOB_LABEL}={name}")
+    owner = workloads.owner(listed.workloads)
+    if owner is None:
+        listed.check(inventory.live)
+    return Recorded(client.namespace, name, seen(history, owner))
+
+
+def records(client: Client, *, everywhere: bool) -> tuple[list[Recorded], list[Unread]]:
+    """The histories of all jobs, of every namespace or of ours, and what cannot be read of them."""
+    space = "" if everywhere else client.namespace
+    listed = members.find(client, space, JOB_LABEL, [(members.INVENTORY, INVENTORY_LABEL)])
+    owners = {
+        (live["metadata"]["namespace"], belongs_to(live)): live
+        for live in filter(workloads.is_owner, listed.workloads)
+    }
+    found, failures = [], []
+    for inventory in listed.objects[members.INVENTORY]:
+        metadata = inventory["metadata"]
+        key = metadata["namespace"], metadata["labels"][INVENTORY_LABEL]
+        try:
+            if key not in owners:
+                listed.check(inventory)
+            found.append(Recorded(*key, seen(history_of(inventory), owners.get(key))))
+        except OperationFailed as error:
+            failures.append((key[1], error))
+    return sorted(found, key=lambda recorded: recorded[:2]), failures
+
+
+def seen(history: History, owner: Manifest | None) -> History:
+    """*history* as it is now; when a run was lost, nobody saw."""
+    known = {each.uid for each in history.runs if each.is_over}
+    return History(
+        tuple(
+            each._replace(finished=None)
+            if each.state is State.lost and each.uid not in known
+            else each
+            for each in settled(history, owner).runs
+        )
+    )

@@ -1,0 +1,304 @@
+"""
+The jobs of a cluster as the picture that all targets share.
+
+However many there are, it takes the same few requests: lists by label, put together here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from paddlespec import workloads
+from paddlespec.backends.cluster.change.desired import belongs_to
+from paddlespec.backends.cluster.change.history_sync import ended
+from paddlespec.backends.cluster.change.inventory import (
+    INVENTORY_LABEL,
+    Inventory,
+    history_of,
+    unknown,
+)
+from paddlespec.backends.cluster.observe import members
+from paddlespec.backends.cluster.observe.histories import seen
+from paddlespec.backends.cluster.observe.replicas import workers
+from paddlespec.render.manifest import JOB_LABEL, Manifest
+from paddlespec.runs.failures import OperationFailed
+from paddlespec.runs.history import History, RunRecord, State
+from paddlespec.runs.state import (
+    JobState,
+    RoleState,
+    Stage,
+    Status,
+    stage_of,
+)
+from paddlespec.runs.values import Run, Work
+from paddlespec.workloads.live import QUEUE_LABEL
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from paddlespec.backends.cluster.api.client import Client
+
+    Unread = tuple[str, OperationFailed]
+    Key = tuple[str, str]
+
+_DEFAULT_TARGET = "kubernetes"
+# The variable of each mode that no other one sets.
+_MODES = {
+    "PADDLE_INIT_PORT": "legacy",
+    "PADDLE_PSERVERS_IP_PORT_LIST": "ps",
+    "PADDLE_NNODES": "collective",
+    "PADDLESPEC_INDEX": "parallel",
+}
+
+
+class Found(NamedTuple):
+    """
+    What a cluster holds of one job; `pods` where they were looked for.
+
+    `children` were created by the controllers of its `workloads`.
+    """
+
+    name: str
+    namespace: str
+    workloads: tuple[Manifest, ...] = ()
+    pods: tuple[Manifest, ...] | None = None
+    history: History = History()
+    children: tuple[Manifest, ...] = ()
+
+    @property
+    def owner(self) -> Manifest | None:
+        """The workload whose end is the job's end."""
+        return workloads.owner(self.workloads)
+
+    @property
+    def runners(self) -> dict[str, Manifest]:
+        """The object that creates the pods of each role, by the role."""
+        return {
+            pods.role: workloads.runner(live, pods.role, self.children)
+            for live, pods in workloads.roles(self.workloads)
+        }
+
+    @property
+    def record(self) -> RunRecord | None:
+        """The run that is there, or the latest one."""
+        uid = self.owner["metadata"]["uid"] if self.owner else None
+        own = next((each for each in self.history.runs if uid and each.uid == uid), None)
+        return own or self.history.latest
+
+
+def job_states(
+    client: Client, *, everywhere: bool, over: bool
+) -> tuple[list[JobState], list[Unread]]:
+    """
+    The jobs of every namespace or of ours, and what cannot be read of them.
+
+    Of those that are *over* more is read: their specs are all that is left of some.
+    """
+    space = "" if everywhere else client.namespace
+    listed = members.find(client, space, JOB_LABEL, [(members.INVENTORY, INVENTORY_LABEL)])
+    present: dict[Key, list[Manifest]] = {}
+    for live in listed.workloads:
+        key = live["metadata"]["namespace"], belongs_to(live) or ""
+        present.setdefault(key, []).append(live)
+    histories, failures = {}, []
+    for inventory in listed.objects[members.INVENTORY]:
+        metadata = inventory["metadata"]
+        key = metadata["namespace"], metadata["labels"][INVENTORY_LABEL]
+        try:
+            if key not in present:
+                listed.check(inventory)
+            histories[key] = history_of(inventory)
+        except OperationFailed as error:
+            failures.append((key[1], error))
+    found = []
+    for key in sorted({*present, *histories}):
+        if key not in present and not over and not _is_intended(histories[key]):
+            continue
+        found.append(state(gathered(key, present.get(key, []), histories.get(key))))
+    return [job for job in found if over or not job.stage.is_over], failures
+
+
+def find(client: Client, name: str) -> Found:
+    """What there is of one job; raises `NotFound`."""
+    selector = f"{JOB_LABEL}={name}"
+    inventory = Inventory(client, client.namespace, name)
+    listed = members.find(client, client.namespace, selector, [(members.POD, selector)])
+    own, pods = listed.workloads, listed.objects[members.POD]
+    history = inventory.read()
+    if not own:
+        listed.check(inventory.live)
+    if inventory.live is None and not (own or pods):
+        raise unknown(client, name)
+    return gathered((client.namespace, name), own, history, pods)
+
+
+def glance(client: Client, name: str) -> Status:
+    """A job and its replicas; raises `NotFound`."""
+    found = find(client, name)
+    return Status(state(found), found.record, workers(found.pods or ()))
+
+
+def run_of(client: Client, name: str) -> Run | None:
+    """The run of a job, to be looked at; nothing before it is there. Raises `NotFound`."""
+    found = find(client, name)
+    record = found.record
+    if found.owner is not None:
+        return Run(
+            Work(name, list(found.workloads)), found.namespace, found.owner["metadata"]["uid"]
+        )
+    if record is None or record.uid is None:
+        return None
+    end = State.lost if record.state is State.running else record.state
+    return Run(Work(name, []), found.namespace, record.uid, end)
+
+
+def gathered(
+    key: Key,
+    live: list[Manifest],
+    history: History | None,
+    pods: list[Manifest] | None = None,
+) -> Found:
+    """The parts of one job together; its history as it is by now."""
+    namespace, name = key
+    children = tuple(filter(workloads.is_child, live))
+    own = [workload for workload in live if workload not in children]
+    owner = workloads.owner(own)
+    ordered = tuple(sorted(own, key=lambda workload: workload is not owner))
+    known = None if pods is None else tuple(pods)
+    updated = seen(history, owner) if history is not None and history.runs else History()
+    return Found(name, namespace, ordered, known, updated, children)
+
+
+def state(found: Found) -> JobState:
+    """How far a job is."""
+    owner, record = found.owner, found.record
+    spec: Mapping[str, Any] = {}
+    if owner is None or _needs_spec(owner):
+        spec = _spec(record)
+    mode = _mode(owner) or (spec.get("spec") or {}).get("mode")
+    stage, why = _stage(found, mode)
+    labels = dict((spec.get("metadata") or {}).get("labels") or {}, **{JOB_LABEL: found.name})
+    started = record.started if record else None
+    finished = record.finished if record else None
+    if owner is not None:
+        labels = owner["metadata"].get("labels") or {}
+        started = workloads.of(owner).started(owner) or started
+        finished = ended(owner) if workloads.progress(owner).done else None
+    scheduling = (spec.get("spec") or {}).get("scheduling") or {}
+    roles = _roles(found)
+    return JobState(
+        found.name,
+        found.namespace,
+        _target(found),
+        stage,
+        mode,
+        roles or _roles_of(spec),
+        why,
+        labels.get(QUEUE_LABEL) or scheduling.get("queue"),
+        started,
+        finished,
+        record.number if record else None,
+        record.provenance.who if record else None,
+        labels,
+    )
+
+
+def _stage(found: Found, mode: str | None) -> tuple[Stage, str | None]:
+    owner, record = found.owner, found.record
+    if owner is None:
+        if found.workloads or found.pods:
+            return Stage.stopping, None
+        return (Stage.lost, None) if record is None else (stage_of(record), None)
+    progress = workloads.progress(owner)
+    if progress.done:
+        if progress.ok:
+            return Stage.succeeded, None
+        return Stage.failed, progress.message.removeprefix("failed: ")
+    if workloads.is_going(owner) or (record is not None and record.state is State.killed):
+        return Stage.stopping, None
+    if not progress.ok:
+        return Stage.failing, progress.message.removeprefix("failing: ")
+    if workloads.is_stopped(owner):
+        return (Stage.queued if progress.message == "queued" else Stage.suspended), None
+    if why := _lost(found, mode):
+        return Stage.failing, why
+    return (Stage.running if _has_begun(found) else Stage.pending), None
+
+
+def _has_begun(found: Found) -> bool:
+    """Whether a trainer is ready or has succeeded; pods show it before their workload counts them."""
+    counted = (role.ready or role.succeeded for role in _roles(found) if role.name == "trainers")
+    pods = (worker.ready for worker in workers(found.pods or ()) if worker.role == "trainers")
+    return any(counted) or any(pods)
+
+
+def _lost(found: Found, mode: str | None) -> str | None:
+    """A lost pserver loses the model, and the trainers would not tell."""
+    own = [live for live in found.workloads if workloads.runs(live, "pservers")]
+    if not own:
+        return "the pservers are gone while the trainers run" if mode == "ps" else None
+    bad = [
+        progress
+        for live in own
+        if workloads.ends(live) and not (progress := workloads.progress(live)).ok
+    ]
+    return f"pservers: {bad[0].message.removeprefix('failed: ')}" if bad else None
+
+
+def _roles(found: Found) -> tuple[RoleState, ...]:
+    """The replicas of every role, trainers first."""
+    states = [
+        role
+        for live in found.workloads
+        for role in workloads.of(live).counts(live, workloads.children(live, found.children))
+    ]
+    return tuple(sorted(states, key=lambda role: role.name != "trainers"))
+
+
+def _target(found: Found) -> str:
+    """The target that renders what is there."""
+    return workloads.of(found.owner).KIND.target if found.owner else _DEFAULT_TARGET
+
+
+def _roles_of(spec: Mapping[str, Any]) -> tuple[RoleState, ...]:
+    """The roles of a job of which only its spec is left."""
+    said = spec.get("spec") or {}
+    found = ((name, said.get(name)) for name in ("trainers", "pservers"))
+    return tuple(RoleState(name, each.get("replicas", 1)) for name, each in found if each)
+
+
+def _mode(owner: Manifest | None) -> str | None:
+    if owner is None:
+        return None
+    containers = _trainer(owner).get("containers") or ()
+    names = {each.get("name") for one in containers for each in one.get("env") or ()}
+    return next((mode for name, mode in _MODES.items() if name in names), None)
+
+
+def _needs_spec(owner: Manifest) -> bool:
+    """Whether the objects do not say in which queue the job is: Volcano's have that elsewhere."""
+    return bool(_trainer(owner).get("schedulerName") == "volcano")
+
+
+def _trainer(owner: Manifest) -> Mapping[str, Any]:
+    """The pod of a trainer."""
+    pods = workloads.pods_of(owner, "trainers")
+    return pods.pod if pods else {}
+
+
+def _spec(record: RunRecord | None) -> Mapping[str, Any]:
+    """The spec of a run, as far as it is kept."""
+    if record is None or record.spec is None:
+        return {}
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        found = yaml.load(record.spec, loader)  # noqa: S506 - a safe one
+    except yaml.YAMLError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _is_intended(history: History) -> bool:
+    return history.latest is not None and history.latest.state is State.intended

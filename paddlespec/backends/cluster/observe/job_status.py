@@ -1,0 +1,125 @@
+"""
+Everything about one job of a cluster: conditions, events, why it failed.
+
+The server's own texts quote values of the environment: of them only names are shown whose form is
+known.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from paddlespec import workloads
+from paddlespec.backends.cluster.api.pods import one_word
+from paddlespec.backends.cluster.observe import watch
+from paddlespec.backends.cluster.observe.job_states import find, state
+from paddlespec.backends.cluster.observe.replicas import workers
+from paddlespec.backends.cluster.why import creation, scheduler
+from paddlespec.backends.cluster.why.ask import Asking
+from paddlespec.backends.cluster.why.explain import explained
+from paddlespec.render.manifest import identity
+from paddlespec.runs.failures import OperationFailed
+from paddlespec.runs.state import (
+    Condition,
+    Happening,
+    JobState,
+    Status,
+)
+from paddlespec.runs.values import Run, Work
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from paddlespec.backends.cluster.api.client import Client
+    from paddlespec.backends.cluster.observe.job_states import Found
+    from paddlespec.backends.cluster.why.evidence import Ask
+    from paddlespec.render.manifest import Manifest
+    from paddlespec.runs.state import Worker
+
+# Events of every pod would be a request for each; those of a few tell the story.
+_PODS = 3
+_TEXTS = (
+    ("to node {}", re.compile(r"Successfully assigned \S+ to ([a-z0-9.-]*[a-z0-9])\Z")),
+    ("pod {}", re.compile(r"Created pod: ([a-z0-9.-]*[a-z0-9])\Z")),
+)
+_FRACTION = re.compile(r"\.\d+(?=Z\Z)")
+
+
+def status(client: Client, name: str) -> Status:
+    """Everything about the job *name*; raises `NotFound`."""
+    found = find(client, name)
+    own = workers(found.pods or ())
+    ask = Asking(client, found.namespace)
+    events = _events(client, ask, found, own)
+    job, evidence = explained(state(found), found, ask)
+    return Status(
+        job,
+        found.record,
+        own,
+        tuple(_conditions(found)),
+        tuple(events),
+        _failure(client, found, job),
+        evidence,
+    )
+
+
+def happening(event: Manifest) -> Happening:
+    """An event in our own words."""
+    involved = event.get("involvedObject") or {}
+    series = event.get("series") or {}
+    at = event.get("lastTimestamp") or series.get("lastObservedTime") or event.get("eventTime")
+    return Happening(
+        _FRACTION.sub("", str(at)) if at else None,
+        f"{one_word(involved.get('kind')) or 'Object'}/{involved.get('name')}",
+        one_word(event.get("reason")) or "Unknown",
+        _text(str(event.get("message") or "")),
+        event.get("count") or series.get("count") or 1,
+        event.get("type") == "Warning",
+    )
+
+
+def _text(message: str) -> str | None:
+    for words, pattern in _TEXTS:
+        if match := pattern.search(message):
+            return words.format(match[1])
+    return creation.refusal_reason(message) or scheduler.summary(message)
+
+
+def _events(client: Client, ask: Ask, found: Found, own: tuple[Worker, ...]) -> list[Happening]:
+    """The events of the workloads, of what they created, and of a few pods that have a message."""
+    telling = [each.name for each in own if each.message][:_PODS]
+    pods = [each for each in found.pods or () if each["metadata"]["name"] in telling]
+    uids = [live["metadata"]["uid"] for live in (*found.workloads, *found.children, *pods)]
+    listed = [happening(event) for events in client.each(ask.events, uids) for event in events]
+    return sorted(listed, key=lambda each: each.at or "")
+
+
+def _conditions(found: Found) -> Iterator[Condition]:
+    for each in (*found.workloads, *found.children):
+        for held in (each.get("status") or {}).get("conditions") or ():
+            name = one_word(held.get("type"))
+            if held.get("status") == "True" and name:
+                since = held.get("lastTransitionTime")
+                yield Condition(str(identity(each)), name, since, one_word(held.get("reason")))
+
+
+def _failure(client: Client, found: Found, job: JobState) -> str | None:
+    """The end of a run that failed: why, the replica that failed first, its last lines."""
+    if not job.stage.is_failure:
+        return None
+    bad = [
+        (live, progress)
+        for live in found.workloads
+        if workloads.ends(live) and not (progress := workloads.progress(live)).ok
+    ]
+    if not bad:
+        return None
+    workload, progress = min(bad, key=lambda pair: pair[0] is not found.owner)
+    run = Run(Work(found.name, []), found.namespace, workload["metadata"]["uid"])
+    live = watch.Live((*found.workloads, *found.children), found.pods or ())
+    try:
+        failed = watch.failure(client, run, live, workload, progress.message)
+    except OperationFailed:
+        return None
+    return failed.message

@@ -1,0 +1,263 @@
+"""Looking at a run until it is where it should be, or cannot get there any more."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from paddlespec import workloads
+from paddlespec.backends.cluster.api.refusal import Refused
+from paddlespec.backends.cluster.observe import readiness
+from paddlespec.backends.cluster.why import container, creation, ended
+from paddlespec.backends.cluster.why.ask import Asking
+from paddlespec.backends.cluster.why.blame import culprit
+from paddlespec.backends.cluster.why.evidence import Evidence
+from paddlespec.render.manifest import (
+    JOB_LABEL,
+    Identity,
+    identity,
+    role,
+)
+from paddlespec.runs.failures import JobFailed, OperationFailed
+from paddlespec.runs.values import Progress, Until
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paddlespec.backends.cluster.api.client import Client
+    from paddlespec.backends.cluster.why.blame import Culprit
+    from paddlespec.render.manifest import Manifest
+    from paddlespec.runs.values import Run
+
+_LOG_LINES = 10
+_EVENTS = 5
+_REASON = re.compile(r"[A-Za-z]{1,60}\Z")
+
+
+class Live(NamedTuple):
+    """What there is of a run: the objects that run pods, and the pods."""
+
+    workloads: Sequence[Manifest]
+    pods: Sequence[Manifest]
+
+    def of(self, manifest: Manifest) -> Manifest | None:
+        """The live object of what was rendered."""
+        key = manifest["kind"], manifest["metadata"]["name"]
+        return next(
+            (live for live in self.workloads if (live["kind"], live["metadata"]["name"]) == key),
+            None,
+        )
+
+    def pods_of(self, workload: Manifest) -> list[Manifest]:
+        """The pods of a workload, those of what it created included."""
+        creators = {
+            live["metadata"]["uid"]
+            for live in (workload, *workloads.children(workload, self.workloads))
+        }
+        return [
+            pod
+            for pod in self.pods
+            if any(
+                reference.get("uid") in creators
+                for reference in pod["metadata"].get("ownerReferences") or ()
+            )
+        ]
+
+
+def look(client: Client, run: Run, until: Until) -> Progress:
+    """How far *run* is; raises `JobFailed` as soon as it cannot get further."""
+    rendered = workloads.owner(run.work.manifests)
+    if rendered is None:
+        raise OperationFailed(f"nothing of {run.work.name} runs its trainers to an end")
+    live = _live(client, run)
+    owner = live.of(rendered)
+    if owner is None or owner["metadata"]["uid"] != run.uid:
+        raise OperationFailed(
+            f"{identity(rendered)} is gone: somebody deleted it, or its time to keep was over",
+            None,
+        )
+    progress = workloads.progress(owner)
+    if not progress.ok:
+        raise failure(client, run, live, owner, progress.message)
+    if progress.done:
+        stopped = _stop_pservers(client, run, live) if until is Until.complete else None
+        return progress._replace(message=f"{progress.message}, {stopped}") if stopped else progress
+    _check_pservers(client, run, live, owner)
+    return _roles(client, run, live, until, owner, progress)
+
+
+def _live(client: Client, run: Run) -> Live:
+    selector = f"{JOB_LABEL}={run.work.name}"
+    found = [
+        live
+        for kind in sorted(workloads.kinds(run.work.manifests))
+        for live in client.find(*kind, run.namespace, selector)
+    ]
+    return Live(found, client.find("v1", "Pod", run.namespace, selector))
+
+
+def _roles(
+    client: Client, run: Run, live: Live, until: Until, owner: Manifest, progress: Progress
+) -> Progress:
+    """How many replicas of each role run, and what keeps the others."""
+    told, here = [], True
+    held = workloads.is_stopped(owner)
+    for manifest, wanted in workloads.roles(run.work.manifests):
+        if not wanted.role:
+            continue
+        pods = [
+            pod for pod in live.pods if role(pod) == wanted.role and not workloads.is_going(pod)
+        ]
+        looks = [readiness.pod(pod) for pod in pods]
+        ready = sum(look.done and look.ok for look in looks)
+        here = here and ready >= wanted.replicas
+        hindered = [look.message for look in looks if not look.done and not look.ok]
+        workload = live.of(manifest)
+        if not hindered and workload is not None and not held:
+            creator = workloads.runner(workload, wanted.role, live.workloads)
+            hindered = _refused_pods(client, run, wanted.role, creator, pods)
+        why = f" ({hindered[0]})" if hindered else ""
+        over = sum(look.message == "ended" for look in looks)
+        also = f", {over} ended" if over else ""
+        told.append(f"{wanted.role} {ready - over}/{wanted.replicas} running{also}{why}")
+    if held:
+        return Progress(False, True, progress.message)
+    if not here and not any("ended" in each for each in told):
+        told += _waited_for(client, run)
+    finishing = [progress.message] if progress.message == "finishing" else []
+    message = ", ".join([*told, *finishing])
+    return Progress(here and until is Until.ready, True, message)
+
+
+def _waited_for(client: Client, run: Run) -> list[str]:
+    """Claims and gangs that keep pods from starting; a claim may wait for its pod as well."""
+    selector = f"{JOB_LABEL}={run.work.name}"
+    told = []
+    for version, kind in sorted(
+        {(each["apiVersion"], each["kind"]) for each in run.work.manifests}
+    ):
+        if kind not in ("PersistentVolumeClaim", "PodGroup"):
+            continue
+        try:
+            there = client.find(version, kind, run.namespace, selector)
+        except Refused:
+            continue
+        for live in there:
+            if kind == "PodGroup":
+                found = readiness.pod_group(live)
+            else:
+                found = readiness.claim(live)
+                if not found.done and found.ok and _waits_for_consumer(client, live):
+                    continue
+            if not (found.done and found.ok):
+                told.append(f"{identity(live)} {found.message}")
+    return told
+
+
+def _waits_for_consumer(client: Client, claim: Manifest) -> bool:
+    """Whether a volume is provided only once a pod asks; where that cannot be known, it may be."""
+    name = claim["spec"].get("storageClassName")
+    if not name:
+        return False
+    try:
+        live = client.get(Identity("storage.k8s.io/v1", "StorageClass", None, name))
+    except Refused:
+        return True
+    return live is None or live.get("volumeBindingMode") == "WaitForFirstConsumer"
+
+
+def _refused_pods(
+    client: Client, run: Run, name: str, creator: Manifest, pods: list[Manifest]
+) -> list[str]:
+    """Why the role *name* has fewer pods than it should have."""
+    ask = Asking(client, run.namespace)
+    looked = Evidence(run.namespace, name, creator, tuple(pods), ask)
+    found = creation.refused(looked)
+    return [found.sentence] if found else []
+
+
+def _check_pservers(client: Client, run: Run, live: Live, owner: Manifest) -> None:
+    """A lost pserver loses the model, and the trainers would not tell."""
+    if workloads.is_stopped(owner):
+        return
+    for manifest, pods in workloads.roles(run.work.manifests):
+        if pods.role != "pservers" or workloads.is_owner(manifest):
+            continue
+        found = live.of(manifest)
+        if found is None:
+            raise JobFailed(f"{identity(manifest)} is gone while the trainers run")
+        if workloads.ends(found) and not (progress := workloads.progress(found)).ok:
+            raise failure(client, run, live, found, progress.message)
+
+
+def _stop_pservers(client: Client, run: Run, live: Live) -> str | None:
+    """
+    End the pservers of a complete run, and say so; their objects stay, to be looked at.
+
+    Where their controller ends them with the run there is nothing to do. Whoever may only look
+    learns the verdict all the same.
+    """
+    told = None
+    for manifest, pods in workloads.roles(run.work.manifests):
+        if pods.role != "pservers" or workloads.is_owner(manifest):
+            continue
+        found = live.of(manifest)
+        if found is None or workloads.is_going(found) or workloads.is_stopped(found):
+            continue
+        if workloads.ends(found) and workloads.progress(found).done:
+            continue
+        stop = workloads.of(found).KIND.stop
+        target = identity(found)._replace(namespace=run.namespace)
+        try:
+            client.replace_value(found, target, stop.pointer, stop.stopped)
+        except Refused as error:
+            if error.refusal.status == 403:
+                return "its pservers run on: you may not stop them"
+            # Gone already, or another run's by now.
+            if error.refusal.status not in (404, 422):
+                raise
+        told = "pservers stopped"
+    return told
+
+
+def failure(
+    client: Client, run: Run, live: Live, workload: Manifest, message: str
+) -> OperationFailed:
+    """The end of a run: why, the replica that failed first, and what it wrote last."""
+    name = identity(workload)
+    if workloads.is_going(workload) and message == "is being deleted":
+        return OperationFailed(f"{name} is being deleted by somebody")
+    to_blame = culprit(live.pods_of(workload), lambda pod: _wrote(client, run, pod))
+    words = _last_words(client, run, to_blame) if to_blame else []
+    return JobFailed("\n".join([f"{name} {message}", *words]))
+
+
+def _last_words(client: Client, run: Run, to_blame: Culprit) -> list[str]:
+    pod = to_blame.pod
+    ending = f"  {pod['metadata']['name']}: {ended.ending(pod)}"
+    return [ending, *_events(client, run, pod), *(f"  {each}" for each in to_blame.lines())]
+
+
+def _wrote(client: Client, run: Run, pod: Manifest) -> list[str] | None:
+    name = pod["metadata"]["name"]
+    try:
+        return client.logs(run.namespace, name, ended.container(pod), _LOG_LINES)
+    except OperationFailed:
+        return None
+
+
+def _events(client: Client, run: Run, pod: Manifest) -> list[str]:
+    """What the cluster had to complain of about a pod: its texts may quote it, its reasons not."""
+    fields = f"involvedObject.uid={pod['metadata']['uid']},type=Warning"
+    try:
+        events = client.find("v1", "Event", run.namespace, fields=fields)
+    except OperationFailed:
+        return []
+    events.sort(key=lambda each: str(each.get("lastTimestamp") or each.get("eventTime") or ""))
+    told: dict[str, None] = {}
+    for each in events[-_EVENTS:]:
+        reason = str(each.get("reason") or "")
+        if _REASON.match(reason):
+            known = container.missing(each.get("message"))
+            told[f"{reason} ({known})" if known else reason] = None
+    return [f"  events: {', '.join(told)}"] if told else []

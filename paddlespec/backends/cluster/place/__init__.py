@@ -1,0 +1,1 @@
+"""Read what a cluster offers to jobs: nodes, queues, quotas, storage, pull secrets."""

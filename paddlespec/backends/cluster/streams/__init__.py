@@ -1,0 +1,1 @@
+"""Logs, commands and forwarded ports: connections that stay open."""

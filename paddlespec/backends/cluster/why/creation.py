@@ -1,0 +1,48 @@
+"""Pods that a workload may not create; only its events say why, no condition does."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from paddlespec.backends.cluster.why import limit_range, quota
+from paddlespec.backends.cluster.why.reason import Reason
+
+if TYPE_CHECKING:
+    from paddlespec.backends.cluster.why.evidence import Evidence
+
+_NAME = r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?"
+_PRIORITY = re.compile(rf"no PriorityClass with name (?P<name>{_NAME})")
+_SECURITY = re.compile(r'violates PodSecurity "(?P<level>\w+:[\w.]+)"')
+_WEBHOOK = re.compile(rf'admission webhook "(?P<name>{_NAME})" denied the request')
+_ACCOUNT = re.compile(rf'error looking up service account \S+: serviceaccount "(?P<name>{_NAME})"')
+
+
+def refused(evidence: Evidence) -> Reason | None:
+    """Find why a workload that has too few pods may not create more."""
+    if len(evidence.pods) >= evidence.desired:
+        return None
+    events = evidence.ask.events(evidence.workload["metadata"]["uid"])
+    failed = [event for event in events if event.get("reason") == "FailedCreate"]
+    if not failed:
+        return None
+    known = refusal_reason(str(failed[-1].get("message") or ""))
+    return Reason(
+        "pods cannot be created" + (f": {known}" if known else "; see the job's events"),
+        (f"{len(evidence.pods)} of {evidence.desired} {evidence.role} have a pod",),
+    )
+
+
+def refusal_reason(message: str) -> str | None:
+    """Say why the server refused a pod; None if its message has no known format."""
+    if exceeded := quota.shortage(message) or limit_range.violation(message):
+        return exceeded
+    if match := _PRIORITY.search(message):
+        return f"priority class {match['name']} does not exist"
+    if match := _SECURITY.search(message):
+        return f'violates Pod Security level "{match["level"]}" of the namespace'
+    if match := _WEBHOOK.search(message):
+        return f'denied by admission webhook "{match["name"]}"'
+    if match := _ACCOUNT.search(message):
+        return f"service account {match['name']} does not exist"
+    return None

@@ -1,0 +1,1 @@
+"""Applying a job on this machine."""

@@ -1,0 +1,38 @@
+"""Run a command beside a replica of a rehearsal, with its variables, folder and mounts."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import TYPE_CHECKING
+
+from paddlespec.backends.local.prepare.view import HELPER
+from paddlespec.backends.local.store import launch
+from paddlespec.runs.failures import OperationFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from paddlespec.backends.local.store.launch import Process
+
+
+def execute(process: Process, command: Sequence[str], tell: Callable[[str], None]) -> int:
+    """Run *command* as *process* was run; return its exit code as in a shell."""
+    hidden = sorted(name for name in process.secret if launch.is_hidden(process.env.get(name, "")))
+    if hidden:
+        tell(f"secret values are not stored; unset variables: {', '.join(hidden)}")
+    env = {name: value for name, value in process.env.items() if name not in hidden}
+    argv = [*_mounts(process), *command]
+    try:
+        code = subprocess.run(argv, env=env, cwd=process.cwd, check=False).returncode
+    except OSError as error:
+        what = process.cwd if not os.path.isdir(process.cwd) else command[0]
+        raise OperationFailed(f"{what}: {(error.strerror or 'cannot be run').lower()}") from None
+    return code if code >= 0 else 128 - code
+
+
+def _mounts(process: Process) -> tuple[str, ...]:
+    """Return the words that give a command the mounts of *process*, if it has any."""
+    if HELPER not in process.argv:
+        return ()
+    return process.argv[: process.argv.index(HELPER) + 2]

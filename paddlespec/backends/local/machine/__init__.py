@@ -1,0 +1,1 @@
+"""This machine as its system shows it: processes, ports, addresses, devices."""

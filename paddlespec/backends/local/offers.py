@@ -1,0 +1,98 @@
+"""What this machine offers to commands; each class loads what it needs when it is used."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+from paddlespec.backends.capabilities import Lack
+from paddlespec.runs.values import Until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+
+    from paddlespec.backends.capabilities import RunLogs, Streams
+    from paddlespec.backends.local.engine import Engine
+    from paddlespec.capacity.holding import Holding
+    from paddlespec.capacity.line import Unknown
+    from paddlespec.runs.state import Worker
+    from paddlespec.runs.values import Run
+
+LACKS = {
+    "shell": Lack("`shell` needs a cluster", "for a rehearsal use: paddlespec exec {job} -- bash"),
+    "get quota": Lack("`get quota` needs a cluster: a rehearsal has no quota"),
+    "render --feasibility": Lack("--feasibility needs a cluster: a rehearsal has no quota"),
+    "diff --out": Lack(
+        "a plan needs a cluster", "to rehearse now: paddlespec apply --target local"
+    ),
+}
+
+
+class LocalLogs(NamedTuple):
+    """Log files of runs; `namespace` is None if the user names none."""
+
+    namespace: str | None
+
+    def of_run(self, job: str, number: int | None, *, previous: bool) -> RunLogs:
+        """Open the files of a run."""
+        from paddlespec.backends.local.logs.log_places import Kept
+
+        return Kept(job, self.namespace, number, int(previous))
+
+
+class LocalExecutes(NamedTuple):
+    """Commands beside a process, with its variables, folder and mounts."""
+
+    engine: Engine
+
+    def execute(
+        self,
+        job: str,
+        replica: str,
+        command: Sequence[str],
+        streams: Callable[[], AbstractContextManager[Streams]],  # noqa: ARG002 - inherited as they are
+        report: Callable[[str], None],
+    ) -> int:
+        """Run *command* as the process of *replica* was run."""
+        from paddlespec.backends.local import enter
+        from paddlespec.backends.local.observe.job_states import process_of
+
+        engine = self.engine
+        process = process_of(engine.namespace, job, replica, engine.environment)
+        sys.stdout.flush()
+        return enter.execute(process, command, report)
+
+
+class LocalAddresses(NamedTuple):
+    """Processes listen on addresses of this machine."""
+
+    def address(self, worker: Worker) -> str:
+        """The loopback address of a replica; replicas that never meet share one."""
+        return worker.address or "127.0.0.1"
+
+
+class LocalHoldings(NamedTuple):
+    """Cores, memory and devices of this machine."""
+
+    def holdings(self) -> tuple[list[Holding], list[Unknown]]:
+        """One row for each resource; the system hides none."""
+        from paddlespec.backends.local.machine import resources
+
+        return list(resources.holdings()), []
+
+
+class LocalAdvice(NamedTuple):
+    """What to do with a rehearsal that was started."""
+
+    engine: Engine
+
+    def after_apply(self, run: Run, until: Until) -> str | None:
+        """Where the results of a complete run are, or how to follow one that goes on."""
+        name = run.work.name
+        if until is Until.complete:
+            results = self.engine.results(run)
+            return f"{name}: results are in {results}" if results else None
+        if self.engine.is_running(run):
+            return f"next: paddlespec logs {name} -f, paddlespec kill {name}"
+        return None

@@ -1,0 +1,1 @@
+"""From a rendered rehearsal to what a supervisor starts."""

@@ -1,0 +1,33 @@
+"""What the user says about running a job on this machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from paddlespec.user_dirs import user_dir
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Options(NamedTuple):
+    """
+    How to run a job here.
+
+    `mounts` maps paths of the job to folders here; `claims` maps names of claims, as the datacenter
+    says. `environment` is the user's shell. Without `true_paths`, paths are rewritten even where
+    processes could see the true ones. `namespace` overrides the spec's.
+    """
+
+    mounts: Mapping[str, str] = {}
+    claims: Mapping[str, str] = {}
+    python: str | None = None
+    cpu_only: bool = False
+    environment: Mapping[str, str] = {}
+    true_paths: bool = True
+    namespace: str | None = None
+
+    @property
+    def cache(self) -> str:
+        """Where files are kept that later runs reuse."""
+        return user_dir("cache", self.environment)

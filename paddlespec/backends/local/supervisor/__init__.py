@@ -1,0 +1,1 @@
+"""The supervisor of a run: its processes, from their start to the verdict."""

@@ -1,0 +1,172 @@
+"""One replica as a process: its start, its output, its end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import time
+from typing import TYPE_CHECKING
+
+from paddlespec.backends.local.machine import process_tree
+from paddlespec.backends.local.prepare import attempt
+from paddlespec.backends.local.store.run_state import Replica, Step, now
+
+if TYPE_CHECKING:
+    from paddlespec.backends.local.logs.log_writer import LogWriter
+    from paddlespec.backends.local.store.launch import Process
+
+CHUNK = 64 * 1024
+_TAIL = 16 * 1024
+_DRAIN_SECONDS = 5.0
+_DEFAULTS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGCHLD", "SIGPIPE", "SIGXFSZ", "SIGUSR1")
+
+
+class Running:
+    """One replica, in one attempt after another."""
+
+    def __init__(self, process: Process, log: LogWriter) -> None:
+        self.process, self.log = process, log
+        self.attempt = 1
+        self.state = Replica(process.name, process.role, process.replica)
+        self.pid: int | None = None
+        self.output: int | None = None
+        self.tail = b""
+        self.stopped = False
+        self.since = time.monotonic()
+        self.ended_at = 0.0
+
+    @property
+    def runs(self) -> bool:
+        return self.state.step is Step.running
+
+    @property
+    def has_ended(self) -> bool:
+        return self.state.step is Step.ended
+
+    @property
+    def failed(self) -> bool:
+        """Whether it ended with an error, and was not stopped."""
+        return self.has_ended and bool(self.state.code) and not self.stopped
+
+    @property
+    def is_drained(self) -> bool:
+        """Whether all output has come; a descendant that left the session may keep the pipe open."""
+        return self.output is None or time.monotonic() - self.ended_at > _DRAIN_SECONDS
+
+    def begin_attempt(self, number: int) -> None:
+        """Forget the end of the previous attempt."""
+        own = self.process
+        self.attempt = number
+        self.state = Replica(own.name, own.role, own.replica, attempt=number)
+        self.pid, self.tail, self.stopped, self.since = None, b"", False, time.monotonic()
+        if number > 1:
+            self.log.say(f"attempt {number}")
+            self._renew()
+
+    def _renew(self) -> None:
+        """Give it the fresh folders a new pod would have; the program itself fails without them."""
+        try:
+            for fresh in self.process.fresh:
+                attempt.make(fresh)
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            self.log.say(f"cannot recreate its folders: {reason}")
+
+    def start(self, record: int, files: tuple[int, int]) -> None:
+        """
+        Start the process with *files* as the limits of open files.
+
+        The guard reads its process id from *record* before the program runs.
+        """
+        read, write = os.pipe()
+        parent = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            _become(self.process, write, record, parent, files)
+        os.close(write)
+        os.set_blocking(read, False)
+        self.pid, self.output, self.since = pid, read, time.monotonic()
+        self.state = self.state._replace(step=Step.running, pid=pid, started=now())
+
+    def read(self) -> bool:
+        """Pass on at most one chunk of its output; return whether more may come."""
+        if self.output is None:
+            return False
+        try:
+            chunk = os.read(self.output, CHUNK)
+        except BlockingIOError:
+            return True
+        except OSError:
+            chunk = b""
+        if not chunk:
+            self.close()
+            return False
+        self.tail = (self.tail + chunk[-_TAIL:])[-_TAIL:]
+        self.log.write(chunk)
+        return True
+
+    def close(self) -> None:
+        """Stop reading its output."""
+        if self.output is not None:
+            os.close(self.output)
+            self.output = None
+            self.log.end_line()
+
+    def end(self, status: int) -> None:
+        """Record the end, and kill what it left behind in its session, as in a container."""
+        assert self.pid is not None
+        process_tree.signal_group(self.pid, signal.SIGKILL)
+        code = os.waitstatus_to_exitcode(status)
+        self.ended_at = time.monotonic()
+        self.state = self.state._replace(
+            step=Step.ended,
+            ready=False,
+            code=128 - code if code < 0 else code,
+            why=self.state.why or ("stopped" if self.stopped else None),
+            finished=now(),
+        )
+
+    def ask_to_end(self) -> None:
+        if self.runs and self.pid is not None:
+            self.stopped = True
+            process_tree.signal_group(self.pid, signal.SIGTERM)
+            process_tree.signal_group(self.pid, signal.SIGCONT)
+
+    def kill(self, why: str | None = None) -> None:
+        """Kill it: because of its own failure *why*, or because the run ends."""
+        if not self.runs or self.pid is None:
+            return
+        self.stopped = self.stopped or why is None
+        self.state = self.state._replace(why=why or self.state.why)
+        for pid in process_tree.descendants(self.pid):
+            process_tree.kill(pid)
+        process_tree.signal_group(self.pid, signal.SIGKILL)
+
+
+def _become(
+    process: Process, output: int, record: int, parent: int, files: tuple[int, int]
+) -> None:
+    """In the child: become the program, or print why not, as a shell does."""
+    code = 126
+    try:
+        os.setsid()
+        process_tree.die_with_parent(parent)
+        os.write(record, f"{os.getpid()}\n".encode())
+        for name in _DEFAULTS:
+            signal.signal(getattr(signal, name), signal.SIG_DFL)
+        resource.setrlimit(resource.RLIMIT_NOFILE, files)
+        null = os.open(os.devnull, os.O_RDONLY)
+        for fd, own in ((null, 0), (output, 1), (output, 2)):
+            os.dup2(fd, own)
+        os.chdir(process.cwd)
+        os.execvpe(process.argv[0], process.argv, process.env)  # noqa: S606 - no shell between
+    except OSError as error:
+        code = 127 if isinstance(error, FileNotFoundError) else 126
+        program = error.filename if isinstance(error.filename, str) else process.argv[0]
+        message = f"paddlespec: cannot run {program}: {(error.strerror or '').lower()}\n"
+        with contextlib.suppress(OSError):
+            os.write(2, message.encode(errors="replace"))
+    finally:
+        os._exit(code)

@@ -1,0 +1,85 @@
+"""
+Which replica failed first: pure decisions over the ends of replicas.
+
+One replica that fails takes others with it: within a tenth of a second their connections break and
+they abort. A launcher checks its processes every few seconds, so that a victim's launcher may even end
+before the culprit's. The culprit is the earliest end among those whose last lines blame no other
+replica.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from paddlespec.backends.local.store.run_state import Culprit
+from paddlespec.runs import exit_code
+from paddlespec.runs.failure_text import speak_of_others
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+LINES = 10
+_LONGEST = 500
+_ABORTED, _TERMINATED = 134, (15, 143)
+# Killed from outside: that is where the trouble began.
+_KILLED = 137
+
+
+class End(NamedTuple):
+    """How one replica failed: when, and its last output; `why` where it is known."""
+
+    name: str
+    code: int
+    at: float
+    tail: bytes = b""
+    why: str | None = None
+
+
+def culprit(ends: Iterable[End]) -> Culprit | None:
+    """Return the end that caused the others."""
+    first = min(ends, key=lambda end: (_is_victim(end), end.at), default=None)
+    return (
+        Culprit(first.name, ending(first.code, first.why), last_lines(first.tail))
+        if first
+        else None
+    )
+
+
+def ending(code: int | None, why: str | None = None) -> str:
+    """Describe how a replica ended."""
+    reason = why or (exit_code.words(code) if code is not None else "")
+    text = "" if code is None else f"exit code {code}"
+    return f"{text} ({reason})" if text and reason else text or reason
+
+
+def last_lines(tail: bytes) -> tuple[str, ...]:
+    """Return the last lines of an output as a screen shows them: progress bars overwrite themselves."""
+    lines = tail.decode(errors="replace").split("\n")
+    shown = [line.rstrip("\r").rpartition("\r")[2].rstrip() for line in lines]
+    kept = [_printable(line) for line in shown if line.strip()][-LINES:]
+    return tuple(line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..." for line in kept)
+
+
+def size(count: int) -> str:
+    """Format bytes for people."""
+    value, unit = float(count), "B"
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if value < 1024 or unit == "TiB":
+            break
+        value /= 1024
+    return f"{value:.1f}".removesuffix(".0") + f" {unit}"
+
+
+def _is_victim(end: End) -> bool:
+    code = exit_code.signalled(end.code)
+    if end.why or code == _KILLED:
+        return False
+    if code in (_ABORTED, *_TERMINATED):
+        return True
+    return speak_of_others(end.tail)
+
+
+def _printable(text: str) -> str:
+    return "".join(
+        char if char.isprintable() or char == "\t" else "\N{REPLACEMENT CHARACTER}" for char in text
+    )

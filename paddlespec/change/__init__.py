@@ -1,0 +1,1 @@
+"""What would change, and the plan that approves it; pure."""

@@ -1,0 +1,228 @@
+"""
+What would change: manifests against manifests, and how each change can be made.
+
+Pure: two lists in, changes out. Whether a field can change in place is decided by our own table
+over the paths that differ, never by what a server says of them.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from paddlespec import workloads
+from paddlespec.render.manifest import Identity, Manifest, identity
+from paddlespec.workloads.kind import covers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from paddlespec.diagnostic import Path
+    from paddlespec.workloads.kind import Patterns
+
+
+class Effect(Enum):
+    """What it takes to change a field, least first."""
+
+    in_place = "in place"
+    suspended = "while suspended"
+    replacement = "by replacement"
+
+
+class Operation(Enum):
+    """What happens to one object."""
+
+    keep = "keep"
+    create = "create"
+    change = "change"
+    replace = "replace"
+    delete = "delete"
+
+
+class Missing(Enum):
+    """Where a value would be, there is none; `null` is a value."""
+
+    missing = "missing"
+
+
+MISSING = Missing.missing
+_NEW_UID = "known after apply"
+
+
+class FieldChange(NamedTuple):
+    """One field that differs; list items that have names are addressed by them."""
+
+    path: Path
+    before: Any
+    after: Any
+    effect: Effect
+
+
+class Change(NamedTuple):
+    """One object before and after; everything else follows from these two."""
+
+    before: Manifest | None
+    after: Manifest | None
+
+    @property
+    def identity(self) -> Identity:
+        """The object that this is about."""
+        manifest = self.after or self.before
+        assert manifest is not None
+        return identity(manifest)
+
+    @property
+    def fields(self) -> list[FieldChange]:
+        """Every field that differs, when the object is there before and after."""
+        if self.before is None or self.after is None:
+            return []
+        return [
+            FieldChange(path, old, new, effect(self.after["kind"], path))
+            for path, old, new in differences(self.before, self.after)
+        ]
+
+    @property
+    def operation(self) -> Operation:
+        """What happens to the object."""
+        if self.before is None:
+            return Operation.create
+        if self.after is None:
+            return Operation.delete
+        fields = self.fields
+        if any(each.effect is Effect.replacement for each in fields):
+            return Operation.replace
+        return Operation.change if fields else Operation.keep
+
+
+class Row(NamedTuple):
+    """One object of a comparison: its change, or why it could not be compared, in our words."""
+
+    change: Change
+    problem: str | None = None
+
+
+class Comparison(NamedTuple):
+    """
+    One job before and after.
+
+    `against` says in words what it was compared with: a cluster, a revision, a folder. `notes` say
+    what no object shows; `refusal` is why an apply would not do this; `basis` is what it rests on.
+    """
+
+    job: str
+    namespace: str | None
+    against: str
+    rows: list[Row]
+    notes: tuple[str, ...] = ()
+    refusal: str | None = None
+    basis: Mapping[str, Any] | None = None
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything would change, as far as could be seen."""
+        return any(row.change.operation is not Operation.keep for row in self.rows)
+
+    @property
+    def problems(self) -> list[str]:
+        """Why some objects could not be compared."""
+        return [row.problem for row in self.rows if row.problem]
+
+
+def diff(before: Iterable[Manifest], after: Iterable[Manifest]) -> list[Change]:
+    """
+    What turns *before* into *after*, in the order of *after*; what goes comes last.
+
+    Laws: `diff(a, a)` only keeps; the `after` of all changes that have one is the second argument.
+    """
+    known = {identity(each): each for each in before}
+    changes = [Change(known.pop(identity(each), None), each) for each in after]
+    return [*changes, *(Change(each, None) for each in known.values())]
+
+
+def recreated(before: Manifest, after: Manifest, uid: str) -> Change:
+    """An object that ends with an earlier run and is created anew: by its UID it is another one."""
+    return Change(_with_uid(before, uid), _with_uid(after, _NEW_UID))
+
+
+def _with_uid(manifest: Manifest, uid: str) -> Manifest:
+    """*manifest* with a UID, and without `suspend`, which every new run begins and ends."""
+    marked: Manifest = {**manifest, "metadata": {**manifest["metadata"], "uid": uid}}
+    if isinstance(marked.get("spec"), dict):
+        marked["spec"] = {key: value for key, value in marked["spec"].items() if key != "suspend"}
+    return marked
+
+
+def differences(before: Any, after: Any, path: Path = ()) -> Iterator[tuple[Path, Any, Any]]:
+    """The deepest places at which two values differ."""
+    if before is after:
+        return
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in [*before, *(each for each in after if each not in before)]:
+            yield from differences(before.get(key, MISSING), after.get(key, MISSING), (*path, key))
+    elif isinstance(before, list) and isinstance(after, list):
+        yield from _list_differences(before, after, path)
+    elif before != after or type(before) is not type(after):
+        yield path, before, after
+
+
+def _list_differences(
+    before: list[Any], after: list[Any], path: Path
+) -> Iterator[tuple[Path, Any, Any]]:
+    old, new = _named(before), _named(after)
+    if old is None or new is None:
+        for index in range(max(len(before), len(after))):
+            yield from differences(
+                before[index] if index < len(before) else MISSING,
+                after[index] if index < len(after) else MISSING,
+                (*path, index),
+            )
+        return
+    found = list(differences(old, new, path))
+    yield from found
+    # `$(VAR)` sees only what stands before it: the order of a list is a value too.
+    if not found and list(old) != list(new):
+        yield path, list(old), list(new)
+
+
+def _named(items: list[Any]) -> dict[str, Any] | None:
+    """The items by their names, when all have distinct ones."""
+    named: dict[str, Any] = {}
+    for each in items:
+        name = each.get("name") if isinstance(each, dict) else None
+        if not isinstance(name, str) or name in named:
+            return None
+        named[name] = each
+    return named
+
+
+_IN_PLACE: dict[str, Patterns] = {
+    "ConfigMap": (),  # ours are immutable
+    "Service": (("spec", "selector"), ("spec", "ports"), ("spec", "publishNotReadyAddresses")),
+    "PersistentVolumeClaim": (("spec", "resources", "requests"),),
+    "PodGroup": (("spec",),),
+}
+
+
+def effect(kind: str, path: Path) -> Effect:
+    """
+    What it takes to change the field at *path* of a *kind*.
+
+    As API server 1.36 takes it, and as each workload says; any other kind is changed in place,
+    since its controller has the say.
+    """
+    if path[:2] == ("metadata", "uid"):
+        return Effect.replacement
+    if path[:1] == ("metadata",):
+        return Effect.in_place
+    in_place, while_suspended = _rules(kind)
+    if in_place is None or covers(in_place, path):
+        return Effect.in_place
+    return Effect.suspended if covers(while_suspended, path) else Effect.replacement
+
+
+def _rules(kind: str) -> tuple[Patterns | None, Patterns]:
+    """The fields of *kind* that change in place, and those that do while it is suspended."""
+    if kind in _IN_PLACE:
+        return _IN_PLACE[kind], ()
+    known = workloads.named(kind)
+    return (known.KIND.in_place, known.KIND.while_suspended) if known else (None, ())

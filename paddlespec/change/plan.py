@@ -1,0 +1,154 @@
+"""
+A plan: the approval of what a comparison showed, not a payload.
+
+It holds digests. The apply that follows renders and decides again, and refuses unless its steps do
+exactly what was approved. What a cluster only reports, such as a status, is not part of it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from paddlespec.change.diff import Operation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from paddlespec.change.diff import Comparison, Row
+    from paddlespec.render.manifest import Manifest
+
+API_VERSION, KIND = "paddlespec.io/v1", "Plan"
+_DIGEST = 24
+
+
+class ObjectPlan(NamedTuple):
+    """What was approved for one object: digests of it before and after, and its identity."""
+
+    operation: str
+    before: str | None
+    after: str | None
+    uid: str | None = None
+    generation: int | None = None
+
+
+class JobPlan(NamedTuple):
+    """What was approved for one job: `run` is its last run, `step` how a new one begins, if any."""
+
+    job: str
+    namespace: str | None
+    server: str | None
+    step: str | None
+    run: str | None
+    objects: dict[str, ObjectPlan]
+
+
+class Plan(NamedTuple):
+    """The approval of all jobs of a command, and how that command was called."""
+
+    jobs: tuple[JobPlan, ...]
+    invocation: dict[str, Any]
+
+
+def of(comparison: Comparison) -> JobPlan:
+    """The approval of what *comparison* shows."""
+    basis = comparison.basis or {}
+    known = basis.get("objects", {})
+    objects = {
+        str(row.change.identity): _object(row, known.get(str(row.change.identity), {}))
+        for row in comparison.rows
+    }
+    return JobPlan(
+        comparison.job,
+        comparison.namespace,
+        basis.get("server"),
+        basis.get("step"),
+        basis.get("run"),
+        objects,
+    )
+
+
+def moved(approved: JobPlan, now: JobPlan) -> Iterator[str]:
+    """Yield what differs from what was approved, as clauses."""
+    if (approved.server, approved.namespace) != (now.server, now.namespace):
+        yield f"it was made for namespace {approved.namespace} at {approved.server}"
+        return
+    if approved.run != now.run:
+        yield f"its last run is {now.run or 'unknown'}, not {approved.run or 'unknown'}"
+    if approved.step != now.step:
+        yield f"the job would {_step(now.step)}, not {_step(approved.step)}"
+    for name in dict.fromkeys([*approved.objects, *now.objects]):
+        yield from _object_moved(name, approved.objects.get(name), now.objects.get(name))
+
+
+def dump(plan: Plan) -> str:
+    """*plan* as text."""
+    jobs = [{**job._asdict(), "objects": _objects(job)} for job in plan.jobs]
+    whole = {"apiVersion": API_VERSION, "kind": KIND, "invocation": plan.invocation, "jobs": jobs}
+    return json.dumps(whole, indent=2) + "\n"
+
+
+def parse(text: str) -> Plan:
+    """Read what `dump` wrote; raises `ValueError` for anything else."""
+    try:
+        data = json.loads(text)
+        if (data["apiVersion"], data["kind"]) != (API_VERSION, KIND):
+            raise ValueError("another kind of document")
+        jobs = [
+            JobPlan(
+                job["job"],
+                job["namespace"],
+                job["server"],
+                job["step"],
+                job["run"],
+                {name: ObjectPlan(**fields) for name, fields in job["objects"].items()},
+            )
+            for job in data["jobs"]
+        ]
+        return Plan(tuple(jobs), dict(data["invocation"]))
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError("not a plan") from error
+
+
+def _object(row: Row, known: dict[str, Any]) -> ObjectPlan:
+    change = row.change
+    return ObjectPlan(
+        change.operation.value,
+        _digest(change.before),
+        _digest(change.after),
+        known.get("uid"),
+        known.get("generation"),
+    )
+
+
+def _digest(manifest: Manifest | None) -> str | None:
+    from hashlib import sha256
+
+    if manifest is None:
+        return None
+    text = json.dumps(manifest, sort_keys=True, separators=(",", ":"))
+    return sha256(text.encode()).hexdigest()[:_DIGEST]
+
+
+def _object_moved(name: str, approved: ObjectPlan | None, now: ObjectPlan | None) -> Iterator[str]:
+    if approved is None or now is None:
+        known = now or approved
+        assert known is not None
+        if known.operation != Operation.keep.value:
+            yield f"{name} is {'not in the plan' if approved is None else 'in the plan alone'}"
+        return
+    if approved.uid != now.uid:
+        event = "created" if approved.uid is None else "deleted or replaced"
+        yield f"{name} was {event} after the plan was made"
+    elif approved.before != now.before or approved.generation != now.generation:
+        yield f"{name} was changed after the plan was made"
+    if approved.after != now.after and approved.before == now.before:
+        yield f"{name} would not become what the plan shows"
+
+
+def _step(step: str | None) -> str:
+    return {"create": "begin a run", "replace": "be replaced"}.get(step or "", "stay")
+
+
+def _objects(job: JobPlan) -> dict[str, dict[str, Any]]:
+    return {name: approved._asdict() for name, approved in job.objects.items()}

@@ -1,0 +1,154 @@
+"""
+The steps of an apply, in the order in which it takes them.
+
+One list serves three purposes: `diff` prints it, a plan approves it, and `apply` executes it. A
+backend knows how to preview a step and how to execute it; which steps there are is decided in
+`decide`, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from paddlespec.render.manifest import identity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from paddlespec.render.manifest import Manifest
+    from paddlespec.runs.failures import OperationFailed
+    from paddlespec.runs.history import RunRecord
+
+
+@dataclass(frozen=True)
+class Try:
+    """Ask whether the workloads of a new run would be accepted, before the earlier run ends."""
+
+    manifests: Sequence[Manifest]
+
+
+@dataclass(frozen=True)
+class Record:
+    """Write the history: how the last run ended and, with an *intent*, the run to come."""
+
+    intent: RunRecord | None = None
+
+
+@dataclass(frozen=True)
+class End:
+    """End the earlier run *uid* with everything that it owns."""
+
+    uid: str
+
+
+@dataclass(frozen=True)
+class WaitUntilGone:
+    """Wait until an object that is being deleted is gone, or all that is left of earlier runs."""
+
+    manifest: Manifest | None = None
+
+
+@dataclass(frozen=True)
+class Begin:
+    """Record the UID of the new run, before it can start."""
+
+
+@dataclass(frozen=True)
+class Create:
+    """Create an object."""
+
+    manifest: Manifest
+
+
+@dataclass(frozen=True)
+class Update:
+    """
+    Update an object in place; one that is already as rendered stays untouched.
+
+    `lenient`: the spec of its pods is unchanged, so what cannot change in place is kept.
+    """
+
+    manifest: Manifest
+    live: Manifest
+    lenient: bool = False
+
+
+@dataclass(frozen=True)
+class Replace:
+    """Create an object anew, after *live* has gone with the earlier run."""
+
+    manifest: Manifest
+    live: Manifest
+
+
+@dataclass(frozen=True)
+class Keep:
+    """Leave an object as it is, whether it is there or not."""
+
+    manifest: Manifest
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Resume:
+    """Let a workload start that was created suspended."""
+
+    manifest: Manifest
+
+
+@dataclass(frozen=True)
+class Delete:
+    """Delete an object that is no longer rendered."""
+
+    live: Manifest
+
+
+@dataclass(frozen=True)
+class Refuse:
+    """Refuse the whole apply because of one object."""
+
+    manifest: Manifest
+    error: OperationFailed
+
+
+@dataclass(frozen=True)
+class RefuseToPrune:
+    """Refuse the whole apply because objects that are no longer rendered are unknown."""
+
+    error: OperationFailed
+
+
+ObjectStep = Create | Update | Replace | Keep | Refuse
+Step = Try | Record | End | WaitUntilGone | Begin | Resume | Delete | RefuseToPrune | ObjectStep
+
+
+class Decision(NamedTuple):
+    """
+    What an apply does: its steps, and what else there is to say.
+
+    A `refusal` is for want of consent; there are no steps then.
+    """
+
+    steps: tuple[Step, ...] = ()
+    notes: tuple[str, ...] = ()
+    refusal: OperationFailed | None = None
+
+    @property
+    def error(self) -> OperationFailed | None:
+        """Why an apply takes none of these steps, if it does not."""
+        refused = (step.error for step in self.steps if isinstance(step, Refuse | RefuseToPrune))
+        return self.refusal or next(refused, None)
+
+    @property
+    def begins(self) -> str | None:
+        """How a new run begins, as a verb: `create` or `replace`; nothing where none does."""
+        if not any(isinstance(step, Begin) for step in self.steps):
+            return None
+        return "replace" if any(isinstance(step, End) for step in self.steps) else "create"
+
+
+def in_order_of(manifests: Sequence[Manifest], steps: Iterable[Step]) -> list[ObjectStep]:
+    """The steps about *manifests*, in their order: the one in which objects are shown."""
+    known = {identity(step.manifest): step for step in steps if isinstance(step, ObjectStep)}
+    return [known[name] for name in map(identity, manifests) if name in known]

@@ -1,0 +1,1 @@
+"""`config`: datacenters, how the user reaches them, and which one is current."""

@@ -1,0 +1,48 @@
+"""`exec`: a command in a replica."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from paddlespec.cli.shared import job_refs, options
+from paddlespec.cli.shared.exits import Exit, Stop
+
+
+def execute(
+    name: options.Job,
+    command: Annotated[
+        list[str] | None, typer.Argument(metavar="-- COMMAND...", help="Command to run.")
+    ] = None,
+    *,
+    role: options.Role = None,
+    index: options.Index = None,
+    place: options.JobPlace,
+    cluster: options.Cluster,
+) -> int:
+    """
+    Run a command in a running replica.
+
+    Uses the first trainer unless --role or --index chooses another replica, and passes on input
+    and terminal. Exits as the command does. A name without --target means the rehearsal on this
+    machine while one runs, or if there is no kubeconfig; otherwise the job in the cluster.
+
+    \b
+    paddlespec exec word2vec -- nvidia-smi
+    paddlespec exec word2vec --role pservers --index 1 -- bash
+    """
+    from paddlespec.cli.shared.capabilities import needed
+    from paddlespec.cli.shared.engines import Engines
+    from paddlespec.cli.shared.output import remark
+    from paddlespec.cli.shared.replicas import replica_of
+    from paddlespec.cli.shared.streams import standard_streams
+
+    if not command:
+        raise Stop(Exit.usage, "no command given", f"paddlespec exec {name} -- COMMAND")
+    with Engines(cluster.request()) as engines:
+        job = job_refs.job_at(name, place, cluster.namespace)
+        engine = engines.of_job(job)
+        executes = needed(engine.capabilities.executes, engine, "exec", job.name)
+        replica = replica_of(engine, job.name, role, index)
+        return executes.execute(job.name, replica, command, standard_streams, remark)

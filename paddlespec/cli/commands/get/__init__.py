@@ -1,0 +1,1 @@
+"""`get`: what is known of jobs, and of the places where they run."""

@@ -1,0 +1,1 @@
+"""`registry`: pull secrets, and images in registries."""

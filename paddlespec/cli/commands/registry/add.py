@@ -1,0 +1,45 @@
+"""`registry add`: write a pull secret."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from paddlespec.cli.shared import options, pull_secrets
+from paddlespec.cli.shared.exits import Exit, Stop
+
+
+def add(
+    name: pull_secrets.Name,
+    *,
+    server: Annotated[
+        str, typer.Option("--server", metavar="HOST", help="Host of the registry.")
+    ] = "docker.io",
+    login: pull_secrets.Login,
+    cluster: options.Cluster,
+) -> int:
+    """
+    Write a pull secret, or change the password of one.
+
+    Reads the password from stdin, a credential helper of docker's, or a prompt; it is never an
+    argument. Changes only pull secrets that this command wrote.
+
+    \b
+    paddlespec registry add team-registry --server registry.example.org --username bot
+    paddlespec registry add team-registry --server registry.example.org --helper pass
+    """
+    from paddlespec.images.registry import server_of
+
+    try:
+        host = server_of(server)
+    except ValueError:
+        shown = pull_secrets.without_password(server)
+        raise Stop(Exit.usage, f"--server {shown}: expected a host") from None
+    credentials = login.credentials(host)
+    with pull_secrets.pull_secrets_of(cluster, "registry add") as place:
+        is_new = place.pull_secrets.add(name, host, credentials)
+    sys.stdout.write(f"Secret/{name} {'created' if is_new else 'configured'}\n")
+    sys.stderr.write(f"to use it, write in a spec: registry: {name}\n")
+    return Exit.done

@@ -1,0 +1,23 @@
+"""`registry delete`: delete a pull secret."""
+
+from __future__ import annotations
+
+import sys
+
+from paddlespec.cli.shared import options, pull_secrets
+from paddlespec.cli.shared.exits import Exit
+
+
+def delete(name: pull_secrets.Name, *, cluster: options.Cluster) -> int:
+    """
+    Delete a pull secret that `registry add` wrote.
+
+    Pull secrets that others wrote are never deleted.
+
+    \b
+    paddlespec registry delete team-registry
+    """
+    with pull_secrets.pull_secrets_of(cluster, "registry delete") as place:
+        place.pull_secrets.delete(name)
+    sys.stdout.write(f"Secret/{name} deleted\n")
+    return Exit.done

@@ -1,0 +1,118 @@
+"""`render`: manifests to stdout, or to a folder."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from paddlespec.cli.shared.exits import Exit
+from paddlespec.cli.shared.parallel import spread
+from paddlespec.cli.shared.session import find_specs, load_each, report
+from paddlespec.diagnostic import has_errors, in_order
+from paddlespec.pipeline import Choices
+from paddlespec.spec.files import Files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from paddlespec.diagnostic import Diagnostic
+    from paddlespec.pipeline import Loaded
+
+_NONE = Choices()
+
+
+class _Rendered(NamedTuple):
+    """What one process rendered of its share of the files; nothing if there are errors."""
+
+    text: str
+    diagnostics: list[Diagnostic]
+    texts: dict[str, str]
+
+
+def render(
+    paths: Sequence[str],
+    chosen: Choices = _NONE,
+    output: str = "yaml",
+    *,
+    templates: str | None = None,
+    no_color: bool = False,
+    quiet: bool = False,
+) -> int:
+    """Print the manifests of the specs at *paths*: all of them, or none."""
+    gc.disable()
+
+    def make(names: Sequence[str]) -> _Rendered:
+        files = Files()
+        write = _writer(output, templates)
+        parts: list[str] = []
+        diagnostics: list[Diagnostic] = []
+        for jobs, faults in load_each(names, files, chosen):
+            diagnostics += faults
+            if not has_errors(diagnostics):
+                parts += map(write, jobs)
+        text = "" if has_errors(diagnostics) else "".join(parts)
+        return _Rendered(text, diagnostics, files.excerpted(diagnostics))
+
+    names, diagnostics = find_specs(paths)
+    shares = spread(make, names)
+    diagnostics += (found for share in shares for found in share.diagnostics)
+    texts = {name: text for share in shares for name, text in share.texts.items()}
+    report(in_order(diagnostics), texts, quiet=quiet, no_color=no_color)
+    if output == "json":
+        items = "".join(share.text for share in shares).removesuffix(",\n")
+        sys.stdout.write(f'{{"apiVersion": "v1", "kind": "List", "items": [\n{items}\n]}}\n')
+    else:
+        sys.stdout.writelines(share.text for share in shares)
+    return Exit.done
+
+
+def render_to_folder(
+    paths: Sequence[str],
+    chosen: Choices,
+    out: str,
+    *,
+    check: bool = False,
+    templates: str | None = None,
+    no_color: bool = False,
+    quiet: bool = False,
+) -> int:
+    """Make the folder *out* hold exactly the manifests of *paths*; with *check*, only compare."""
+    from paddlespec.cli.shared.build import build_all
+    from paddlespec.cli.shared.manifest_folder import changes, write
+    from paddlespec.cli.shared.session import load_valid
+
+    jobs = load_valid(paths, Files(), chosen, quiet=quiet, no_color=no_color)
+    files = changes(build_all(jobs, templates), out)
+    if check:
+        sys.stdout.writelines(f"{file.verb} {file.path}\n" for file in files)
+        return Exit.no if files else Exit.done
+    write(files)
+    if not quiet:
+        noun = "file" if len(files) == 1 else "files"
+        sys.stderr.write(f"{out}: {len(files)} {noun} written or removed\n")
+    return Exit.done
+
+
+def _writer(output: str, templates: str | None) -> Callable[[Loaded], str]:
+    """A function from a job to its part of the output."""
+    from paddlespec.spec.emit import dump_all
+
+    if output == "spec":
+        return lambda job: dump_all([_in_order(job.document.data)])
+    from paddlespec.cli.shared.build import builder
+
+    manifests = builder(templates)
+    if output == "yaml":
+        return lambda job: dump_all(manifests(job))
+    import json
+
+    return lambda job: "".join(
+        json.dumps(manifest, indent=2, ensure_ascii=False) + ",\n" for manifest in manifests(job)
+    )
+
+
+def _in_order(spec: dict[str, Any]) -> dict[str, Any]:
+    """The effective spec with its keys in the usual order, whatever layer came first."""
+    order = ("apiVersion", "kind", "metadata", "spec")
+    return {key: spec[key] for key in order if key in spec} | spec

@@ -1,0 +1,114 @@
+"""Removing jobs, and waiting until their pods have ended."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from paddlespec.cli.shared.exits import Exit, worst
+from paddlespec.cli.shared.output import (
+    Lines,
+    confirm,
+    is_interactive,
+    note,
+    report_failure,
+    show_event,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from paddlespec.backends.protocols import Engine
+    from paddlespec.cli.shared.engines import Engines
+    from paddlespec.cli.shared.job_refs import JobRef
+    from paddlespec.runs.values import Contents
+
+
+class Removal(NamedTuple):
+    """How jobs are removed; `claims`: with their data and history."""
+
+    claims: bool
+    ignore_absent: bool
+    no_wait: bool
+    force_unlock: bool
+    yes: bool
+    quiet: bool
+
+    @property
+    def verb(self) -> str:
+        """The command that does this."""
+        return "delete" if self.claims else "kill"
+
+
+def remove_all(jobs: Sequence[JobRef], engines: Engines, removal: Removal) -> int:
+    """Remove jobs and wait; one that fails does not stop the others."""
+    from paddlespec.runs.failures import NotFound, OperationFailed
+
+    codes: list[int] = []
+    pending: list[tuple[str, Engine]] = []
+    for job in jobs:
+        try:
+            engine = engines.of_job(job)
+            contents = engine.contents(job.name, claims=removal.claims)
+            if not _confirmed(job.name, contents, removal):
+                note(f"{job.name} is not changed")
+                codes.append(Exit.refused)
+                continue
+            engine.remove(
+                job.name, show_event, claims=removal.claims, force_unlock=removal.force_unlock
+            )
+        except NotFound as error:
+            if removal.ignore_absent:
+                note(error.message)
+            else:
+                codes.append(report_failure(job.name, error))
+        except OperationFailed as error:
+            codes.append(report_failure(job.name, error))
+        else:
+            pending.append((job.name, engine))
+    if not removal.no_wait:
+        codes += _wait_until_deleted(pending, removal)
+    return worst(codes)
+
+
+def _wait_until_deleted(pending: list[tuple[str, Engine]], removal: Removal) -> list[int]:
+    from paddlespec.runs.backoff import Backoff
+    from paddlespec.runs.failures import OperationFailed
+
+    codes = []
+    lines = Lines(quiet=removal.quiet)
+    for name, engine in pending:
+        pauses = Backoff().pauses()
+        try:
+            while not (progress := engine.remaining(name, claims=removal.claims)).done:
+                lines.show(name, progress)
+                engine.pause(next(pauses))
+        except OperationFailed as error:
+            last = lines.last.get(name)
+            codes.append(report_failure(name, error, f": {last}" if last else ""))
+    return codes
+
+
+def _confirmed(name: str, contents: Contents, removal: Removal) -> bool:
+    """Ask a person at a terminal; scripts are not asked."""
+    if removal.yes or not is_interactive():
+        return True
+    running = ", ".join(f"{count} {role}" for role, count in sorted(contents.replicas.items()))
+    since = f" for {_age(contents.since)}" if running and contents.since else ""
+    state = f"{running} running{since}" if running else "not running"
+    claims = ", with its volume claims and their data" if removal.claims else ""
+    return confirm(f"{removal.verb} job {name} ({state}){claims}?")
+
+
+def _age(since: str) -> str:
+    """How long ago a time was, in its largest unit."""
+    from datetime import datetime, timezone
+
+    try:
+        start = datetime.strptime(since, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=timezone.utc)
+    except ValueError:
+        return "some time"
+    passed = max(0, int((datetime.now(timezone.utc) - start).total_seconds()))
+    for unit, length in (("d", 86_400), ("h", 3_600), ("m", 60)):
+        if passed >= length:
+            return f"{passed // length}{unit}"
+    return f"{passed}s"

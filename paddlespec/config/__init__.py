@@ -1,0 +1,1 @@
+"""The user configuration, and the import of configurations of earlier clients."""

@@ -1,0 +1,1 @@
+"""Git: revisions, snapshots, and the provenance of an apply."""

@@ -1,0 +1,1 @@
+"""Rendering: the runtime environment, templates, manifests and patches of a job."""

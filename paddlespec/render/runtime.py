@@ -1,0 +1,294 @@
+"""
+The runtime contract: the variables that Paddle reads, by mode and role.
+
+Addresses are `<host>.<service>.$(NS).svc`, where NS is the namespace of the pod, so the rendered
+bytes do not depend on the namespace. A value may refer only to earlier variables.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from paddlespec.quantity import quantity
+
+if TYPE_CHECKING:
+    from paddlespec.model import Job
+
+RoleName = Literal["trainers", "pservers"]
+ROLES: tuple[RoleName, ...] = ("trainers", "pservers")
+
+# Outside 35100-64000, the range from which Paddle's launcher picks the ports of its workers.
+MASTER_PORT = 6768
+PSERVER_PORT = 6174
+GLOO_PORT = 6175
+LEGACY_PORT = 7164
+# The kernel limits one variable to 128 KiB (MAX_ARG_STRLEN), including its name.
+LARGEST_VALUE = 131_000
+
+MANAGED_PREFIXES = ("PADDLE_", "PADDLESPEC_")
+MANAGED_NAMES = frozenset(
+    (
+        "NS",
+        "IDX",
+        "POD_IP",
+        "TRAINING_ROLE",
+        "TRAINERS",
+        "PSERVERS",
+        "TOPOLOGY",
+        "ENTRY",
+        "TRAINER_PACKAGE",
+        "TRAIN_LIST",
+        "NAMESPACE",
+    )
+)
+
+
+class Archive(NamedTuple):
+    """The archive of the user's code; `requirements` is the requirements file inside it."""
+
+    content: bytes
+    digest: str
+    requirements: str | None = None
+
+
+class Naming(NamedTuple):
+    """
+    How a workload names the replicas of a job.
+
+    In `host` and `service`, `{job}` is replaced by the name of the job, `{role}` by the role, `{one}`
+    by its singular (trainer, pserver), and `{index}` by the index of the replica. `run` is the pod
+    field that identifies the run.
+    """
+
+    host: str
+    service: str
+    run: str
+
+    def host_of(self, job: Job, role: RoleName, index: int | str) -> str:
+        """Return the host name of one replica."""
+        return self.host.format(**_placeholders(job, role), index=index)
+
+    def service_of(self, job: Job, role: RoleName) -> str:
+        """Return the name of the Service that contains the hosts of *role*."""
+        return self.service.format(**_placeholders(job, role))
+
+
+# Every role has its own object and Service.
+PER_ROLE = Naming(
+    host="{job}-{one}-{index}",
+    service="{job}-{one}",
+    run="metadata.labels['batch.kubernetes.io/controller-uid']",
+)
+
+
+class Context(NamedTuple):
+    """The input of rendering apart from the job: files, options, and how hosts are named."""
+
+    datacenter: str | None = None
+    project: str | None = None
+    code: Archive | None = None
+    naming: Naming = PER_ROLE
+
+
+def is_managed(name: str) -> bool:
+    """Whether the runtime contract sets the variable *name*."""
+    return name.startswith(MANAGED_PREFIXES) or name in MANAGED_NAMES
+
+
+def workload_name(job: Job, role: RoleName) -> str:
+    """Return the name of the objects of a role, if every role has its own."""
+    return f"{job.metadata.name}-{role.removesuffix('s')}"
+
+
+def replicas(job: Job, role: RoleName) -> int:
+    """Return the number of replicas of *role*."""
+    declared = getattr(job.spec, role)
+    return declared.replicas if declared else 0
+
+
+def meets(job: Job) -> bool:
+    """Whether replicas communicate with each other and therefore need host names."""
+    spec = job.spec
+    return spec.mode in ("ps", "legacy") or (
+        spec.mode == "collective" and spec.trainers.replicas > 1
+    )
+
+
+def host(job: Job, role: RoleName, index: int | str, naming: Naming = PER_ROLE) -> str:
+    """Return the address of one replica, which is the same in all replicas."""
+    return f"{naming.host_of(job, role, index)}.{naming.service_of(job, role)}.$(NS).svc"
+
+
+def hosts(job: Job, role: RoleName, naming: Naming = PER_ROLE) -> list[str]:
+    """Return the addresses of all replicas of *role*."""
+    return [host(job, role, index, naming) for index in range(replicas(job, role))]
+
+
+def _placeholders(job: Job, role: RoleName) -> dict[str, str]:
+    return {"job": job.metadata.name, "role": role, "one": role.removesuffix("s")}
+
+
+def pserver_ports(job: Job) -> list[int]:
+    """Return the ports of a pserver."""
+    if job.spec.mode != "legacy":
+        return [PSERVER_PORT]
+    dense, sparse = legacy_ports(job)
+    return list(range(LEGACY_PORT, LEGACY_PORT + dense + sparse))
+
+
+def legacy_ports(job: Job) -> tuple[int, int]:
+    """Return the numbers of dense and sparse ports of a legacy pserver."""
+    legacy = job.spec.legacy
+    return (legacy.ports, legacy.sparse_ports) if legacy else (1, 1)
+
+
+def pserver_addresses(job: Job, naming: Naming = PER_ROLE) -> list[str]:
+    """Return `host:port` of all ports of all pservers."""
+    return [
+        f"{pserver}:{port}"
+        for pserver in hosts(job, "pservers", naming)
+        for port in pserver_ports(job)
+    ]
+
+
+def awaited(job: Job, naming: Naming = PER_ROLE) -> list[str]:
+    """
+    Return every `host:port` that trainers wait for; for `host:port|port`, either port suffices.
+
+    The first pserver of fleet opens gloo's rendezvous, and its own port only when all trainers have
+    joined. Trainers that waited for its own port alone would never join.
+    """
+    addresses = pserver_addresses(job, naming)
+    if job.spec.mode == "ps":
+        addresses[0] = f"{addresses[0]}|{GLOO_PORT}"
+    return addresses
+
+
+def output(job: Job) -> str | None:
+    """Return the folder for results: `output`, or the one in the workspace."""
+    spec = job.spec
+    if spec.output or not spec.workspace:
+        return spec.output
+    return f"{spec.workspace.rstrip('/')}/jobs/{job.metadata.name}/output"
+
+
+def code_folder(job: Job) -> str:
+    """Return the folder of the user's code in a replica."""
+    package = job.spec.package
+    if package is None:
+        return job.spec.workdir
+    if package.path.startswith("/"):
+        return package.path
+    into = package.into.strip("/")
+    return job.spec.workdir if into in (".", "") else f"{job.spec.workdir.rstrip('/')}/{into}"
+
+
+def environment(job: Job, role: RoleName, context: Context) -> dict[str, str]:
+    """Return the managed variables of a replica of *role*, in order; IDX and NS precede them."""
+    variables = _common(job, role, context)
+    match job.spec.mode:
+        case "collective":
+            variables |= _collective(job, role, context.naming)
+        case "ps":
+            variables |= _ps(job, role, context.naming)
+        case "legacy":
+            variables |= _legacy(job, role, context.naming)
+        case "parallel":
+            pass  # independent replicas only need their index and count
+    return {**variables, "PYTHONUNBUFFERED": "1"}
+
+
+def _common(job: Job, role: RoleName, context: Context) -> dict[str, str]:
+    variables = {
+        "PADDLESPEC_JOB": job.metadata.name,
+        "PADDLESPEC_ROLE": role,
+        "PADDLESPEC_INDEX": "$(IDX)",
+        "PADDLESPEC_COUNT": str(replicas(job, role)),
+    }
+    if job.spec.input:
+        variables["PADDLESPEC_INPUT"] = job.spec.input
+    if folder := output(job):
+        variables["PADDLESPEC_OUTPUT"] = folder
+    if context.datacenter:
+        variables["PADDLE_CLOUD_CURRENT_DATACENTER"] = context.datacenter
+    return variables
+
+
+def _collective(job: Job, role: RoleName, naming: Naming) -> dict[str, str]:
+    """
+    Return the variables of paddle.distributed.launch, which assigns ranks to processes.
+
+    PADDLE_TRAINER_ID and PADDLE_TRAINER_ENDPOINTS are not set: the launcher would ignore its master.
+    """
+    trainers = job.spec.trainers
+    variables = {
+        "PADDLE_JOB_ID": job.metadata.name,
+        "PADDLE_NNODES": str(trainers.replicas),
+        "PADDLE_NPROC_PER_NODE": str(trainers.processes_per_replica),
+        "PADDLE_LOG_DIR": "/tmp/paddle-log",
+    }
+    if not meets(job):
+        return variables
+    # The launcher uses POD_IP as the address of the node only if it contains a dot. The node whose
+    # address equals the host of the master, as a string, serves the rendezvous.
+    return {
+        "POD_IP": host(job, role, "$(IDX)", naming),
+        "PADDLE_MASTER": f"{host(job, role, 0, naming)}:{MASTER_PORT}",
+        "PADDLE_RANK": "$(IDX)",
+        **variables,
+    }
+
+
+def _ps(job: Job, role: RoleName, naming: Naming) -> dict[str, str]:
+    """Return the variables of fleet, which looks up `POD_IP:PADDLE_PORT` in the list as text."""
+    variables = {
+        "POD_IP": host(job, role, "$(IDX)", naming),
+        "PADDLE_PORT": str(PSERVER_PORT),
+        "TRAINING_ROLE": "PSERVER" if role == "pservers" else "TRAINER",
+        "PADDLE_TRAINERS_NUM": str(job.spec.trainers.replicas),
+        "PADDLE_PSERVERS_IP_PORT_LIST": ",".join(pserver_addresses(job, naming)),
+        # Without gloo, barriers of fleet do nothing: a trainer may finish before another one pulls
+        # its first weights, and the model then misses gradients.
+        "PADDLE_WITH_GLOO": "1",
+        "PADDLE_GLOO_RENDEZVOUS": "3",
+        "PADDLE_GLOO_HTTP_ENDPOINT": f"{host(job, 'pservers', 0, naming)}:{GLOO_PORT}",
+    }
+    if role == "trainers":
+        trainers = hosts(job, "trainers", naming)
+        endpoints = ",".join(f"{trainer}:{PSERVER_PORT}" for trainer in trainers)
+        variables |= {"PADDLE_TRAINER_ID": "$(IDX)", "PADDLE_TRAINER_ENDPOINTS": endpoints}
+    return variables
+
+
+def _legacy(job: Job, role: RoleName, naming: Naming) -> dict[str, str]:
+    """Return the variables of Paddle v1 and v2; pserver addresses have no ports."""
+    spec, resources = job.spec, job.spec.trainers.resources
+    dense, sparse = legacy_ports(job)
+    gpu = resources.gpu
+    variables = {
+        "PADDLE_JOB_NAME": job.metadata.name,
+        "NAMESPACE": "$(NS)",
+        "TRAINERS": str(spec.trainers.replicas),
+        "PSERVERS": str(replicas(job, "pservers")),
+        "TRAINER_PACKAGE": code_folder(job),
+        "PADDLE_INIT_PORT": str(LEGACY_PORT),
+        # Threads per trainer process, not the number of trainers.
+        "PADDLE_INIT_TRAINER_COUNT": str(gpu or max(1, int(quantity(resources.cpu)))),
+        "PADDLE_INIT_PORTS_NUM": str(dense),
+        "PADDLE_INIT_PORTS_NUM_FOR_SPARSE": str(sparse),
+        "PADDLE_INIT_NUM_GRADIENT_SERVERS": str(spec.trainers.replicas),
+        "PADDLE_INIT_NUM_PASSES": str(spec.parameters.get("passes") or 1),
+        "PADDLE_INIT_USE_GPU": "1" if gpu and role == "trainers" else "0",
+        "PADDLE_INIT_PSERVERS": ",".join(hosts(job, "pservers", naming)),
+    }
+    if spec.legacy and spec.legacy.topology:
+        variables["TOPOLOGY"] = spec.legacy.topology
+    if spec.legacy and spec.legacy.train_list:
+        variables["TRAIN_LIST"] = spec.legacy.train_list
+    if isinstance(spec.command, str):
+        variables["ENTRY"] = spec.command
+    if folder := output(job):
+        variables["OUTPUT"] = folder
+    if role == "trainers":
+        variables["PADDLE_INIT_TRAINER_ID"] = "$(IDX)"
+    return variables

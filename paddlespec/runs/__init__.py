@@ -1,0 +1,1 @@
+"""Runs of jobs as every place reports them: history, state, outcome, failures."""

@@ -1,0 +1,47 @@
+"""How operations on jobs fail; messages are for people and hold no value of their environment."""
+
+from __future__ import annotations
+
+
+class OperationFailed(Exception):
+    """A cluster, a network or a process refused or failed."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message, self.hint = message, hint
+
+
+class JobFailed(OperationFailed):
+    """The job itself ended in failure."""
+
+
+class TimeRanOut(OperationFailed):
+    """The awaited state was not reached in time."""
+
+
+class NotFound(OperationFailed):
+    """No such job, run, replica or object."""
+
+
+class Forbidden(OperationFailed):
+    """The user lacks the right; repeating the operation cannot help."""
+
+
+class ConnectionLost(OperationFailed):
+    """A stream broke while its remote end may still be running."""
+
+
+class InvalidOption(Exception):
+    """An option of the command line that the chosen place cannot accept: a usage error."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message, self.hint = message, hint
+
+
+class Interrupted(BaseException):
+    """
+    The user or the system ends this command.
+
+    Raised in worker threads at their next request, because only the main thread receives signals.
+    """

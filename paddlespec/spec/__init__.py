@@ -1,0 +1,1 @@
+"""From text to one document: read files, merge layers, interpolate, validate."""

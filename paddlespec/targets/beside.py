@@ -1,0 +1,37 @@
+"""The objects of a job besides its workloads: claims, code and pod groups."""
+
+from __future__ import annotations
+
+from binascii import b2a_base64
+from typing import TYPE_CHECKING, Any
+
+from paddlespec.render import runtime
+from paddlespec.render.runtime import ROLES
+from paddlespec.targets.metadata import metadata_of
+from paddlespec.targets.sources import claim_name
+
+if TYPE_CHECKING:
+    from paddlespec.model import Job
+    from paddlespec.render.runtime import Context
+
+# The name of a template, and its values.
+Piece = tuple[str, dict[str, Any]]
+
+
+def beside(job: Job, context: Context) -> list[Piece]:
+    """Return the objects that the pods of *job* refer to."""
+    pieces: list[Piece] = []
+    metadata = metadata_of(job, context)
+    for volume in job.spec.volumes:
+        if volume.claim is not None and not isinstance(volume.claim, str):
+            values = {"metadata": metadata(claim_name(job, volume), None), "claim": volume.claim}
+            pieces.append(("kubernetes/claim", values))
+    if context.code:
+        name = f"{job.metadata.name}-code-{context.code.digest}"
+        archive = b2a_base64(context.code.content, newline=False).decode()
+        pieces.append(("kubernetes/code", {"metadata": metadata(name, None), "archive": archive}))
+    if job.spec.scheduling.scheduler == "volcano":
+        members = sum(runtime.replicas(job, role) for role in ROLES)
+        values = {"metadata": metadata(job.metadata.name, None), "members": members}
+        pieces.append(("kubernetes/pod-group", {**values, "scheduling": job.spec.scheduling}))
+    return pieces

@@ -1,0 +1,150 @@
+"""
+The target `jobset`: all roles of a job as one JobSet, whose controller the cluster needs.
+
+The engine ends the pservers with the trainers, and restarts all roles together; to Kueue the job is
+one workload. As for `kubernetes`, what only apply can know is left out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from paddlespec import workloads
+from paddlespec.quantity import seconds
+from paddlespec.render import runtime
+from paddlespec.render.manifest import JOB_LABEL, ROLE_LABEL
+from paddlespec.render.runtime import Naming
+from paddlespec.targets.beside import beside
+from paddlespec.targets.metadata import metadata_of
+from paddlespec.targets.pod_template import pod_values
+from paddlespec.targets.pods import Replica
+from paddlespec.targets.scheduling import queued, without_scheduler
+from paddlespec.workloads.order import in_apply_order
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from paddlespec.checks import Facts
+    from paddlespec.diagnostic import Diagnostic
+    from paddlespec.model import Job
+    from paddlespec.render.manifest import Manifest
+    from paddlespec.render.runtime import Context, RoleName
+    from paddlespec.render.template import Templates
+    from paddlespec.targets.beside import Piece
+
+backend = "cluster"
+# The run survives restarts, which give every role another Job.
+naming = Naming(
+    host="{job}-{role}-0-{index}",
+    service="{job}",
+    run="metadata.labels['jobset.sigs.k8s.io/jobset-uid']",
+)
+_KEEP = "7d"
+# Trainers end by their own deadline first.
+_PSERVERS_LONGER = 600
+# A role comes after those that it may depend on.
+_ORDER: tuple[RoleName, ...] = ("pservers", "trainers")
+
+Values = dict[str, Any]
+
+
+class Plan(NamedTuple):
+    """What is rendered: objects beside the set, the set, and the Job of each of its roles."""
+
+    beside: list[Piece]
+    job_set: Values
+    roles: list[Values]
+
+
+def check(facts: Facts) -> Iterator[Diagnostic]:
+    """What a JobSet cannot do."""
+    yield from without_scheduler(facts)
+    pservers = facts.job.spec.pservers
+    if pservers and workloads.restarts(pservers.workload):
+        message = f"a JobSet does not support the workload {pservers.workload}"
+        path = ("spec", "pservers", "workload")
+        hint = "remove `workload`; `policy.retries` restarts all roles together"
+        yield facts.error("unsupported", message, path, hint)
+
+
+def keep_seconds(job: Job) -> int:
+    """How long a finished job stays."""
+    return seconds(job.spec.policy.keep_finished or _KEEP)
+
+
+def plan(job: Job, context: Context) -> Plan:
+    """Decide everything that the templates lay out."""
+    context = context._replace(naming=naming)
+    metadata = metadata_of(job, context)(job.metadata.name, None)
+    restarts = 0 if job.spec.mode == "parallel" else job.spec.policy.retries
+    job_set = {
+        "metadata": queued(job, metadata),
+        "meets": runtime.meets(job),
+        "restarts": restarts,
+        "keep": keep_seconds(job),
+    }
+    roles = [_role(job, name, context) for name in _ORDER if getattr(job.spec, name)]
+    return Plan(beside(job, context), job_set, roles)
+
+
+def render(job: Job, context: Context, templates: Templates) -> list[Manifest]:
+    """The objects of *job*, in the order in which they are applied."""
+    planned = plan(job, context)
+    roles = [
+        {
+            "name": role["name"],
+            "after": role["after"],
+            "template": _template(templates.render("jobset/job.yaml.j2", role["job"])),
+        }
+        for role in planned.roles
+    ]
+    found = [templates.render(f"{name}.yaml.j2", values) for name, values in planned.beside]
+    found.append(templates.render("jobset/job-set.yaml.j2", {**planned.job_set, "roles": roles}))
+    return in_apply_order(found)
+
+
+def _role(job: Job, name: RoleName, context: Context) -> Values:
+    replica = Replica(job, name, context)
+    pod = pod_values(replica)
+    if job.spec.mode == "ps":
+        # The first pserver of fleet opens its port only once all trainers have come.
+        pod["probe"] = None
+    labels = {
+        "app.kubernetes.io/name": job.metadata.name,
+        "app.kubernetes.io/managed-by": "paddlespec",
+        JOB_LABEL: job.metadata.name,
+        ROLE_LABEL: name,
+    }
+    # A gang starts all of its pods or none: no role can wait for another one to begin.
+    gang = job.spec.scheduling.scheduler == "volcano"
+    return {
+        "name": name,
+        "after": "pservers" if name == "trainers" and job.spec.pservers and not gang else None,
+        "job": {
+            "metadata": {"name": job.metadata.name, "labels": labels},
+            "replicas": replica.role.replicas,
+            "indexed": True,
+            "service": None,
+            "job": _limits(job, name),
+            "pod": pod,
+        },
+    }
+
+
+def _limits(job: Job, name: RoleName) -> Values:
+    """The limits of a role's Job; a failure of one restarts the whole set."""
+    policy = job.spec.policy
+    deadline = seconds(policy.timeout) if policy.timeout else None
+    if name == "pservers" and deadline:
+        deadline += _PSERVERS_LONGER
+    return {
+        "retries": 0,
+        "retries_per_index": policy.retries if job.spec.mode == "parallel" else 0,
+        "deadline": deadline,
+        "keep": None,
+    }
+
+
+def _template(job: Manifest) -> Values:
+    """A Job as a part of the set, which gives it its name."""
+    return {"metadata": {"labels": job["metadata"]["labels"]}, "spec": job["spec"]}

@@ -1,0 +1,64 @@
+"""The values of a pod template, for all targets that render pods."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from paddlespec.render import runtime
+from paddlespec.render.manifest import JOB_LABEL, ROLE_LABEL
+from paddlespec.targets.pods import resources
+
+if TYPE_CHECKING:
+    from paddlespec.targets.pods import Replica
+
+# The launcher waits 30 seconds between SIGTERM and SIGKILL to its processes.
+GRACE_SECONDS = 60
+
+Values = dict[str, Any]
+
+
+def pod_values(replica: Replica) -> Values:
+    """Compute the values of the pod template."""
+    spec, role = replica.job.spec, replica.role
+    volcano = spec.scheduling.scheduler == "volcano"
+    labels = {
+        "app.kubernetes.io/name": replica.job.metadata.name,
+        "app.kubernetes.io/managed-by": "paddlespec",
+        JOB_LABEL: replica.job.metadata.name,
+        ROLE_LABEL: replica.name,
+        "sidecar.istio.io/inject": "false",
+    }
+    group = {"scheduling.k8s.io/group-name": replica.job.metadata.name}
+    return {
+        "labels": labels,
+        "annotations": group if volcano else None,
+        "image": replica.image,
+        "pull_policy": spec.image_pull_policy,
+        "pull_secret": spec.registry,
+        "command": replica.command(),
+        "workdir": spec.workdir,
+        "env": replica.env(),
+        "ports": replica.ports(),
+        "probe": runtime.pserver_ports(replica.job)[0] if replica.name == "pservers" else None,
+        "resources": resources(role.resources),
+        "mounts": replica.volume_mounts(),
+        "volumes": replica.volumes(),
+        "init": replica.init_containers(),
+        "node_selector": role.node_selector,
+        "tolerations": [_toleration(toleration) for toleration in role.tolerations],
+        "affinity": role.affinity,
+        "priority": spec.scheduling.priority,
+        "scheduler": "volcano" if volcano else None,
+        "grace": GRACE_SECONDS,
+    }
+
+
+def _toleration(toleration: Any) -> Values:
+    values = {
+        "key": toleration.key,
+        "operator": toleration.operator,
+        "value": toleration.value,
+        "effect": toleration.effect,
+        "tolerationSeconds": toleration.toleration_seconds,
+    }
+    return {key: value for key, value in values.items() if value is not None}

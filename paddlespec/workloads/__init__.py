@@ -1,0 +1,251 @@
+"""
+Workloads: the kinds of objects that run pods.
+
+Each is a module of pure functions over manifests and live objects. Whatever depends on a kind asks
+here: apply, wait, status, kill, diff, quotas. Built-in kinds and those of other packages are loaded
+the same way, by `Kind.group`, when an object of theirs is met.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, Protocol
+
+from paddlespec.render.manifest import role
+from paddlespec.workloads.kind import Kind, Patterns, Switch, covers
+from paddlespec.workloads.live import is_child, is_going, is_queued
+from paddlespec.workloads.roles import RolePods, has_template
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from importlib.metadata import EntryPoints
+
+    from paddlespec.render.manifest import Manifest
+    from paddlespec.runs.state import RoleState
+    from paddlespec.runs.values import Progress
+
+__all__ = [
+    "GROUP",
+    "Kind",
+    "Patterns",
+    "RolePods",
+    "Switch",
+    "Workload",
+    "covers",
+    "has_template",
+    "is_child",
+    "is_going",
+    "is_queued",
+]
+
+GROUP = "paddlespec.workloads"
+# In the order in which they are applied: what cannot be held back comes first.
+_BUILT_IN = {
+    "StatefulSet.apps": "paddlespec.workloads.stateful_set",
+    "Job.batch": "paddlespec.workloads.job",
+    "JobSet.jobset.x-k8s.io": "paddlespec.workloads.job_set",
+}
+# Groups of Kubernetes and our own, whose other kinds run nothing: no package is asked about them.
+_OTHERS = frozenset(
+    ("", "coordination.k8s.io", "paddlespec.io", "scheduling.volcano.sh", "storage.k8s.io")
+)
+_TRAINERS = "trainers"
+_DEFAULT_TARGET = "kubernetes"
+
+
+class Workload(Protocol):
+    """Satisfied by a module."""
+
+    KIND: Kind
+
+    def roles(self, manifest: Manifest) -> Sequence[RolePods]:
+        """The roles that an object runs."""
+
+    def progress(self, live: Manifest) -> Progress:
+        """How far an object is; a verdict only where it runs to an end."""
+
+    def counts(self, live: Manifest, children: Iterable[Manifest] = ()) -> Sequence[RoleState]:
+        """The replicas of every role, from its own status or from that of its *children*."""
+
+    def started(self, live: Manifest) -> str | None:
+        """When its pods were let go, in RFC 3339."""
+
+    def finished(self, live: Manifest) -> str | None:
+        """When it was over."""
+
+    def keep_seconds(self, manifest: Manifest) -> int | None:
+        """How long it stays after its end; without a limit if that is not said."""
+
+
+def find(manifest: Manifest) -> Workload | None:
+    """The workload that *manifest* is; nothing for objects that run no pods."""
+    group = manifest["apiVersion"].rpartition("/")[0]
+    return _load(manifest["kind"], group)
+
+
+def of(manifest: Manifest) -> Workload:
+    """The workload that *manifest*, which runs pods, is."""
+    found = find(manifest)
+    if found is None:
+        raise LookupError(f"{manifest['kind']} is not a workload")
+    return found
+
+
+def named(kind: str) -> Workload | None:
+    """The workload of *kind*, in whatever group it is."""
+    own = next((name for name in _names() if name.partition(".")[0] == kind), None)
+    return _load(*own.partition(".")[::2]) if own else None
+
+
+def rendered_by(target: str, preferred: str | None = None) -> Workload:
+    """What *target* renders a role as, where the spec does not choose the *preferred* kind."""
+    listed: list[Workload] = []
+    for name in _names():
+        known = _load(*name.partition(".")[::2])
+        if known is None or known.KIND.target != target:
+            continue
+        if known.KIND.kind == preferred:
+            return known
+        listed.append(known)
+        if known.KIND.hold and preferred is None:
+            break
+    held = (known for known in listed if known.KIND.hold)
+    return next(held, None) or rendered_by(_DEFAULT_TARGET, preferred)
+
+
+def restarts(kind: str) -> bool:
+    """Whether the controller of *kind* restarts a lost replica, with nothing of its state."""
+    known = named(kind)
+    return known is not None and known.KIND.hold is None
+
+
+@cache
+def every() -> tuple[Workload, ...]:
+    """All workloads, those of other packages last."""
+    loaded = (_load(*name.partition(".")[::2]) for name in _names())
+    return tuple(known for known in loaded if known is not None)
+
+
+def is_workload(manifest: Manifest) -> bool:
+    """Whether *manifest* runs pods."""
+    return find(manifest) is not None
+
+
+def ends(manifest: Manifest) -> bool:
+    """Whether *manifest* runs pods to an end, so that it can be held back and has a verdict."""
+    known = find(manifest)
+    return known is not None and known.KIND.hold is not None
+
+
+def is_owner(manifest: Manifest) -> bool:
+    """Whether *manifest* is the workload whose end is the end of its run."""
+    if not ends(manifest) or is_child(manifest):
+        return False
+    return any(pods.role == _TRAINERS for pods in of(manifest).roles(manifest))
+
+
+def owner(manifests: Iterable[Manifest]) -> Manifest | None:
+    """The owner of the run that *manifests* are."""
+    return next((manifest for manifest in manifests if is_owner(manifest)), None)
+
+
+def roles(manifests: Iterable[Manifest]) -> Iterator[tuple[Manifest, RolePods]]:
+    """Every role that *manifests* run, with the object that runs it."""
+    for manifest in manifests:
+        known = find(manifest)
+        for pods in known.roles(manifest) if known else ():
+            yield manifest, pods
+
+
+def kinds(manifests: Iterable[Manifest]) -> set[tuple[str, str]]:
+    """The kinds of the workloads among *manifests*, and of what these create."""
+    found: set[tuple[str, str]] = set()
+    for manifest in manifests:
+        if known := find(manifest):
+            found |= {known.KIND.type, *known.KIND.creates}
+    return found
+
+
+def pods_of(manifest: Manifest, name: str) -> RolePods | None:
+    """The pods of the role *name* that *manifest* runs."""
+    return next((pods for _, pods in roles([manifest]) if pods.role == name), None)
+
+
+def runs(manifest: Manifest, name: str) -> bool:
+    """Whether *manifest* runs the role *name*."""
+    return pods_of(manifest, name) is not None
+
+
+def progress(live: Manifest) -> Progress:
+    """How far a workload is."""
+    return of(live).progress(live)
+
+
+def state(live: Manifest) -> str:
+    """What a workload does, as a verb: for messages about one that stands in the way."""
+    if not ends(live):
+        return "is running"
+    found = progress(live)
+    if found.done:
+        return "is complete" if found.ok else found.message
+    texts = {"queued": "waits in its queue", "suspended": "is suspended"}
+    return texts.get(found.message, "is running")
+
+
+def is_stopped(live: Manifest) -> bool:
+    """Whether the pods of a workload were stopped, while it stays."""
+    return of(live).KIND.stop.is_stopped(live)
+
+
+def children(live: Manifest, others: Iterable[Manifest]) -> list[Manifest]:
+    """The objects among *others* that the controller of *live* created."""
+    uid = live["metadata"].get("uid")
+    return [
+        other
+        for other in others
+        if any(
+            reference.get("controller") and reference.get("uid") == uid
+            for reference in other["metadata"].get("ownerReferences") or ()
+        )
+    ]
+
+
+def runner(live: Manifest, name: str, others: Iterable[Manifest]) -> Manifest:
+    """The object that creates the pods of the role *name* of *live*: a child of it, or itself."""
+    own = (child for child in children(live, others) if role(child) == name)
+    return next(own, live)
+
+
+def rank(manifest: Manifest) -> int:
+    """The place of an object in the order of applying: after all others if it is none of ours."""
+    name = f"{manifest['kind']}.{manifest['apiVersion'].rpartition('/')[0]}"
+    return list(_BUILT_IN).index(name) if name in _BUILT_IN else len(_BUILT_IN)
+
+
+def _names() -> Iterator[str]:
+    """Every kind with its group; those of other packages are looked for last."""
+    yield from _BUILT_IN
+    yield from sorted(_installed().names - _BUILT_IN.keys())
+
+
+@cache
+def _load(kind: str, group: str) -> Workload | None:
+    """The workload of a kind; other packages are asked only where nothing built in has it."""
+    from importlib import import_module
+
+    name = f"{kind}.{group}"
+    if name in _BUILT_IN:
+        module: Any = import_module(_BUILT_IN[name])
+        return module  # type: ignore[no-any-return]
+    if group in _OTHERS or name not in _installed().names:
+        return None
+    installed: Workload = _installed()[name].load()
+    return installed
+
+
+@cache
+def _installed() -> EntryPoints:
+    """The workloads of other packages."""
+    from importlib.metadata import entry_points
+
+    return entry_points(group=GROUP)

@@ -1,0 +1,42 @@
+"""Commands load what they need: a module that a system lacks stops no other command."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+POSIX = ("fcntl", "resource", "termios", "tty", "pwd", "grp", "pty")
+LIBRARIES = ("psutil", "jsonpatch", "jsonpointer", "kubernetes", "ruamel")
+START = ("platformdirs", "rich", "jinja2")
+RUN = """
+import sys
+sys.modules.update(dict.fromkeys(sys.argv.pop(1).split(",")))
+from paddlespec.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "missing"),
+    [
+        ("--version", (*POSIX, *LIBRARIES, *START)),
+        ("validate examples/fit-a-line-ps", (*POSIX, *LIBRARIES, *START)),
+        ("render examples/fit-a-line-ps", (*POSIX, *LIBRARIES)),
+        ("render examples/fit-a-line-ps --target local", (*POSIX, *LIBRARIES)),
+        ("get jobs --target local", (*POSIX, *LIBRARIES)),
+    ],
+)
+def test_a_command_runs_without(command: str, missing: tuple[str, ...], tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, ",".join(missing), *command.split()],
+        cwd=ROOT,
+        env={"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,219 @@
+"""Valid effective documents that together use every field, and small faults to insert."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from paddlespec.diagnostic import Path
+
+PS: dict[str, Any] = {
+    "apiVersion": "paddlespec.io/v1",
+    "kind": "PaddleJob",
+    "metadata": {
+        "name": "fit-a-line",
+        "namespace": "ads",
+        "labels": {"team": "ads", "example.com/cost-centre": ""},
+        "annotations": {"example.com/owner": "ads, 2nd floor"},
+    },
+    "spec": {
+        "mode": "ps",
+        "image": "paddlepaddle/paddle:2.6.2",
+        "imagePullPolicy": "IfNotPresent",
+        "registry": "team-registry",
+        "package": {
+            "path": ".",
+            "into": "demo",
+            "exclude": ["data/**"],
+            "requirements": "requirements.txt",
+            "pip": ["visualdl==2.5.3"],
+            "python": "python3.10",
+            "delivery": "configmap",
+        },
+        "setup": ["pip list"],
+        "teardown": ["echo done"],
+        "command": "python train.py",
+        "workdir": "/workspace",
+        "parameters": {"passes": 10, "rate": 0.5, "name": "x", "fast": True, "user": None},
+        "env": {
+            "LOG_LEVEL": "info",
+            "PASSES": 10,
+            "RATE": 0.5,
+            "FAST": False,
+            "TOKEN": {"secret": "team-token", "key": "token"},
+            "PLACE": {"configMap": "team-settings", "key": "place"},
+            "SALT": {"value": "abc", "sensitive": True},
+        },
+        "allowManagedEnv": ["PADDLE_LOG_LEVEL"],
+        "trainers": {
+            "replicas": 4,
+            "processesPerReplica": 1,
+            "resources": {
+                "cpu": 2,
+                "memory": "4Gi",
+                "gpu": 1,
+                "accelerator": "nvidia.com/gpu",
+                "sharedMemory": "1Gi",
+            },
+            "ports": {"tensorboard": 6006},
+            "env": {"A": "1"},
+            "image": "team/trainer:1",
+            "command": ["python", "train.py"],
+            "nodeSelector": {"example.com/gpu": "a100"},
+            "tolerations": [
+                {
+                    "key": "gpu",
+                    "operator": "Exists",
+                    "effect": "NoExecute",
+                    "tolerationSeconds": 300,
+                },
+                {"key": "gpu", "operator": "Equal", "value": "training"},
+            ],
+            "affinity": {"podAntiAffinity": {}},
+        },
+        "pservers": {"replicas": 2, "workload": "Job", "resources": {"cpu": "500m", "memory": 1.5}},
+        "volumes": [
+            {"name": "home", "mountPath": "/home/alice", "claim": "alice-home", "subPath": "a"},
+            {
+                "name": "new",
+                "mountPath": "/new",
+                "claim": {"size": "100Gi", "storageClass": "fast", "access": "ReadWriteOnce"},
+            },
+            {"name": "node", "mountPath": "/node", "hostPath": "/mnt/data", "readOnly": True},
+            {
+                "name": "export",
+                "mountPath": "/e",
+                "nfs": {"server": "nfs.example.com", "path": "/x"},
+            },
+            {
+                "name": "ceph",
+                "mountPath": "/c",
+                "cephfs": {
+                    "monitors": ["10.0.0.1:6789"],
+                    "path": "/",
+                    "user": "admin",
+                    "secret": "ceph",
+                },
+            },
+            {
+                "name": "scratch",
+                "mountPath": "/s",
+                "emptyDir": {"medium": "Memory", "sizeLimit": 1},
+            },
+            {"name": "settings", "mountPath": "/settings", "configMap": "team-settings"},
+            {"name": "certificates", "mountPath": "/certificates", "secret": "team-certificates"},
+        ],
+        "workspace": "/home/alice",
+        "input": "/home/alice/data",
+        "output": "/home/alice/output",
+        "outputPolicy": "reuse",
+        "scheduling": {"queue": "ads", "priority": "normal", "gang": True, "scheduler": "volcano"},
+        "policy": {
+            "timeout": "1d12h",
+            "retries": 2,
+            "keepFinished": "7d",
+            "whenChanged": "refuse",
+        },
+        "target": "kubernetes",
+        "patches": [
+            {
+                "when": {"target": "kubernetes"},
+                "target": {"kind": "Job", "role": "trainers", "name": "fit-a-line"},
+                "patch": {"spec": {"template": {"spec": {"priorityClassName": "high"}}}},
+            },
+            {
+                "target": {"kind": "Job"},
+                "patch": [
+                    {"op": "replace", "path": "/spec/backoffLimit", "value": 3},
+                    {"op": "move", "path": "/spec/a", "from": "/spec/b"},
+                ],
+            },
+        ],
+    },
+}
+LEGACY: dict[str, Any] = {
+    "apiVersion": "paddlespec.io/v1",
+    "kind": "PaddleJob",
+    "metadata": {"name": "old"},
+    "spec": {
+        "mode": "legacy",
+        "image": "paddlepaddle/paddle:0.10.0",
+        "command": ["paddle", "train"],
+        "legacy": {"topology": "conf.py", "trainList": "train.list", "ports": 1, "sparsePorts": 0},
+        "package": {"delivery": "auto"},
+        "trainers": {"resources": {"gpu": 0}},
+        "pservers": {"workload": "StatefulSet"},
+    },
+}
+SMALL: dict[str, Any] = {
+    "apiVersion": "paddlespec.io/v1",
+    "kind": "PaddleJob",
+    "metadata": {"name": "a"},
+    "spec": {"mode": "collective", "image": "x"},
+}
+DOCUMENTS = (PS, LEGACY, SMALL)
+
+VALUES: tuple[Any, ...] = (
+    None, True, False, "", " ", "a", "A", "a-", "-a", "a.b", "a/b", "/a", "/a:b", "a\n", "/a\n", "1\n",
+    "12h\n", "\N{ARABIC-INDIC DIGIT THREE}", "1\N{ARABIC-INDIC DIGIT THREE}Gi", "é", "/é", "a" * 63, "a" * 64, "a" * 253, "a" * 254, "a" * 15,
+    "a" * 16, "/" + "a" * 4095, "/" + "a" * 4096, "x/" + "a" * 63, "4Gi", "500m", ".5", "1e3", "1e", "-1",
+    "12h", "7d", "1h30m", "30m1h", "1.5h", "${{ parameters.passes }}", "\0", "a\0", "/\0",
+    0, 1, -1, 2, 64, 65, 100, 101, 1024, 1025, 10_000, 10_001, 65535, 65536, 0.0, 1.0, 4.0, 4.5, -0.0, -1.0,
+    1e15, 10**15, 10**15 + 1, 1e15 + 0.5, 10**18 + 1, 1e300, 2**31, 2**63 - 1, -(2**63), 1e-300,
+    [], ["a"], [""], ["a", "a"], [1], [None], [[]], {}, {"a": "b"}, {"a": 1}, {"a": None},
+    {"name": "a"}, {"secret": "a"}, {"value": 1, "sensitive": True}, {"size": "1Gi"}, {"target": "x"},
+    {"op": "add", "path": ""}, "PaddleJob", "Job", "ps", "Always", "kubernetes", "Exists", "auto",
+)  # fmt: skip
+"""Values that people write by mistake."""
+
+KEYS = ("a", "A", "", "a b", "a\n", "é", "\N{ARABIC-INDIC DIGIT THREE}", "x/a", "x/y/z", "name", "spec", "from", "from_", "api_version",
+        "mount_path", "mountPath", "a" * 64, "A_1", "1A", "a-b", "$ref", "__proto__", "secret", "value")  # fmt: skip
+
+
+def faulty(random: Random, faults: int) -> dict[str, Any]:
+    """Return a document with several values changed, added, renamed or removed."""
+    data = copy.deepcopy(random.choice(DOCUMENTS))
+    for _ in range(faults):
+        _change(data, random)
+    return data
+
+
+def places(data: Any, path: Path = ()) -> list[Path]:
+    """Return the paths of all values of *data*, including collections."""
+    paths: list[Path] = [path] if path else []
+    members = (
+        data.items()
+        if isinstance(data, dict)
+        else enumerate(data)
+        if isinstance(data, list)
+        else ()
+    )
+    for part, member in members:
+        paths += places(member, (*path, part))
+    return paths
+
+
+def _change(data: Any, random: Random) -> None:
+    where = places(data)
+    if not where:
+        return
+    *parents, last = random.choice(where)
+    holder = data
+    for part in parents:
+        holder = holder[part]
+    value = random.choice(VALUES)
+    action = random.randrange(6)
+    if action < 3:
+        holder[last] = copy.deepcopy(value)
+    elif action == 3:
+        del holder[last]
+    elif isinstance(holder, list):
+        holder.insert(random.randrange(len(holder) + 1), copy.deepcopy(value))
+    elif action == 4:
+        holder[random.choice(KEYS)] = copy.deepcopy(value)
+    else:
+        key = random.choice(KEYS) if random.random() < 0.5 else str(last).swapcase()
+        holder[key] = holder.pop(last)
