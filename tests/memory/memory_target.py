@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paddlespec.render.runtime import PER_ROLE
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from paddlespec.render.template import Templates
 
 backend = "memory"
+naming = PER_ROLE
 
 
 def check(facts: Facts) -> Iterator[Diagnostic]:
