@@ -9,6 +9,7 @@ from paddlespec.render.manifest import JOB_LABEL, ROLE_LABEL
 from paddlespec.targets.pods import resources
 
 if TYPE_CHECKING:
+    from paddlespec.render.template import Templates
     from paddlespec.targets.pods import Replica
 
 # The launcher waits 30 seconds between SIGTERM and SIGKILL to its processes.
@@ -51,6 +52,20 @@ def pod_values(replica: Replica) -> Values:
         "scheduler": "volcano" if volcano else None,
         "grace": GRACE_SECONDS,
     }
+
+
+def pod_template(replica: Replica, templates: Templates) -> Values:
+    """Render the pod template of *replica* alone, for a workload without a template of its own."""
+    values = {
+        "metadata": {"name": replica.job.metadata.name},
+        "replicas": replica.role.replicas,
+        "indexed": replica.indexed,
+        "service": None,
+        "job": {"retries": 0, "retries_per_index": 0, "deadline": None, "keep": None},
+        "pod": pod_values(replica),
+    }
+    template: Values = templates.render("kubernetes/job.yaml.j2", values)["spec"]["template"]
+    return template
 
 
 def _toleration(toleration: Any) -> Values:

@@ -33,6 +33,12 @@ def since(live: Manifest, *types: str) -> str | None:
     return next((moment for moment in times if moment), None)
 
 
+def start_time(live: Manifest) -> str | None:
+    """When the controller of an object started it, in RFC 3339."""
+    moment: str | None = (live.get("status") or {}).get("startTime")
+    return moment
+
+
 def is_going(live: Manifest) -> bool:
     """Whether an object is being deleted."""
     return "deletionTimestamp" in live["metadata"]

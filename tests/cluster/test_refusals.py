@@ -200,3 +200,17 @@ def login_page() -> Iterator[str]:
 def test_something_that_is_no_api_server(user: User, login_page: str) -> None:
     told = kubeconfig(user, login_page).run("apply", user.ps(), code=3)
     assert "does not answer like a Kubernetes API server" in told.stderr
+
+
+def test_pods_of_a_kind_that_nobody_describes_are_refused(user: User) -> None:
+    path = user.ps()
+    template = "{% extends 'kubernetes/workload.yaml.j2' %}{% block head %}\n"
+    template += "apiVersion: example.com/v1\nkind: Crowd\n{% endblock %}\n"
+    folder = user.templates / "kubernetes"
+    folder.mkdir(parents=True)
+    (folder / "job.yaml.j2").write_text(template, encoding="utf-8")
+    reason = 'no installed package describes the kind "Crowd.example.com"'
+    for how in ((), ("--dry-run", "server"), ("--wait", "complete")):
+        assert reason in user.run("apply", path, *how, code=3).stderr
+    assert user.objects() == {}
+    assert reason in user.attempt("diff", path).stdout

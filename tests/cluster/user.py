@@ -155,6 +155,7 @@ class User(NamedTuple):
             "statefulsets": "/apis/apps/v1",
             "leases": "/apis/coordination.k8s.io/v1",
             "jobsets": "/apis/jobset.x-k8s.io/v1alpha2",
+            "paddlejobs": "/apis/kubeflow.org/v1",
             "localqueues": "/apis/kueue.x-k8s.io/v1beta2",
             "workloads": "/apis/kueue.x-k8s.io/v1beta2",
         }

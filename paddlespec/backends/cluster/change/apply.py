@@ -8,7 +8,7 @@ from paddlespec.backends.cluster.change.desired import namespace_of
 from paddlespec.backends.cluster.change.execute import Execution
 from paddlespec.backends.cluster.change.inventory import Inventory
 from paddlespec.backends.cluster.change.lock import Lock
-from paddlespec.backends.cluster.change.parts import must_be_known
+from paddlespec.backends.cluster.change.parts import unknown_run
 from paddlespec.backends.cluster.change.preview import check_approval
 from paddlespec.backends.cluster.change.snapshot import Snapshot
 from paddlespec.change.decide import decide, kept_note
@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 def apply(
     client: Client, work: Work, mode: Mode, tell: Callable[[Event], None], consent: Consent
 ) -> Run:
-    """Make *work* so; with another *mode* than none, nothing is written."""
-    must_be_known(work.manifests)
+    """Make the cluster match *work*; nothing is written unless *mode* is none."""
+    refusal = unknown_run(work.manifests)
+    if refusal is not None:
+        raise refusal
     if mode is not Mode.none:
         return _apply(client, work, mode, tell, consent)
     namespace = namespace_of(client, work)

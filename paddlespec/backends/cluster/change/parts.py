@@ -39,21 +39,22 @@ def has_pods(manifest: Manifest) -> bool:
     return workloads.is_workload(manifest)
 
 
-def must_be_known(manifests: Iterable[Manifest]) -> None:
+def unknown_run(manifests: Iterable[Manifest]) -> OperationFailed | None:
     """
-    Refuse a run of a kind that no package describes; raises `OperationFailed`.
+    Return why a job cannot be followed: it runs pods of a kind that no installed package describes.
 
-    Whether it runs, how it ended, what a kill would have to delete: nothing of it could be told.
+    Its end would go unnoticed, and `kill` would leave it running.
     """
     listed = list(manifests)
     for manifest in listed:
         if not has_pods(manifest) and workloads.has_template(manifest.get("spec")):
-            raise _unknown(manifest)
+            return _unknown(manifest)
     if listed and workloads.owner(listed) is None:
-        raise OperationFailed(
+        return OperationFailed(
             "no object of this job runs its trainers to an end",
-            "render them as a kind that does, such as that of another target",
+            "render them as a kind that does, for example with another target",
         )
+    return None
 
 
 def _unknown(manifest: Manifest) -> OperationFailed:

@@ -25,7 +25,7 @@ from paddlespec.backends.cluster.change.desired import (
 )
 from paddlespec.backends.cluster.change.inventory import Inventory
 from paddlespec.backends.cluster.change.managed_fields import own
-from paddlespec.backends.cluster.change.parts import has_pods
+from paddlespec.backends.cluster.change.parts import has_pods, unknown_run
 from paddlespec.backends.cluster.change.snapshot import Snapshot
 from paddlespec.change import plan
 from paddlespec.change.decide import decide, kept_note
@@ -69,6 +69,9 @@ def outlook(client: Client, work: Work, consent: Consent) -> Compared:
     snapshot.read(work.manifests)
     history = snapshot.settled(history)
     compared = preview(snapshot, history, decide(history, snapshot, work, consent), consent)
+    refusal = unknown_run(work.manifests)
+    if refusal is not None:
+        compared = compared._replace(refusal=_sentence(refusal))
     return compared._replace(notes=(*notes, *compared.notes))
 
 
@@ -76,7 +79,7 @@ def preview(snapshot: Snapshot, history: History, decision: Decision, consent: C
     """What *decision* would do; of a refusal, what it refuses to do."""
     refusal, steps, basis = None, decision.steps, None
     if decision.refusal is not None:
-        refusal = "; ".join(filter(None, (decision.refusal.message, decision.refusal.hint)))
+        refusal = _sentence(decision.refusal)
         agreed = consent._replace(replace=True)
         steps = decide(history, snapshot, snapshot.work, agreed).steps
     objects = _Objects(snapshot)
@@ -92,6 +95,10 @@ def preview(snapshot: Snapshot, history: History, decision: Decision, consent: C
     if snapshot.presence is not None:
         basis = _basis(snapshot, history, decision)
     return Compared(rows, notes, refusal, basis)
+
+
+def _sentence(error: OperationFailed) -> str:
+    return "; ".join(filter(None, (error.message, error.hint)))
 
 
 def check_approval(

@@ -1,0 +1,1 @@
+"""Run paddlespec jobs with the Kubeflow training operator."""
