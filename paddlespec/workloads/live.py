@@ -33,7 +33,7 @@ def since(live: Manifest, *types: str) -> str | None:
     return next((moment for moment in times if moment), None)
 
 
-def start_time(live: Manifest) -> str | None:
+def started(live: Manifest) -> str | None:
     """When the controller of an object started it, in RFC 3339."""
     moment: str | None = (live.get("status") or {}).get("startTime")
     return moment

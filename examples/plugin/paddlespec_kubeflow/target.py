@@ -19,9 +19,6 @@ def check(facts):
     if spec.mode != "collective" or spec.trainers.replicas > 1:
         message = "the target paddlejob runs collective jobs on a single node"
         yield facts.error("unsupported", message, ("spec", "mode"), "use `target: jobset`")
-    if spec.policy.retries:
-        message = "the target paddlejob has no retries"
-        yield facts.error("unsupported", message, ("spec", "policy", "retries"), "remove `retries`")
 
 
 def render(job, context, templates):
@@ -29,11 +26,12 @@ def render(job, context, templates):
     objects = [templates.render(f"{name}.yaml.j2", values) for name, values in beside(job, context)]
     policy = job.spec.policy
     keep = seconds(policy.keep_finished or "7d")
-    limits = {"cleanPodPolicy": "None", "ttlSecondsAfterFinished": keep}
+    limits = {"backoffLimit": policy.retries, "ttlSecondsAfterFinished": keep}
     if policy.timeout:
         limits["activeDeadlineSeconds"] = seconds(policy.timeout)
     template = pod_template(Replica(job, "trainers", context), templates)
-    worker = {"replicas": 1, "restartPolicy": "Never", "template": template}
+    restart = "OnFailure" if policy.retries else "Never"
+    worker = {"replicas": 1, "restartPolicy": restart, "template": template}
     paddle_job = {
         "apiVersion": "kubeflow.org/v1",
         "kind": "PaddleJob",

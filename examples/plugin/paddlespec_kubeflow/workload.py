@@ -3,7 +3,7 @@
 from paddlespec.runs.state import RoleState
 from paddlespec.runs.values import Progress
 from paddlespec.workloads.kind import Kind, Switch
-from paddlespec.workloads.live import conditions, is_going, reason, since, start_time, waiting
+from paddlespec.workloads.live import conditions, is_going, reason, since, started, waiting
 from paddlespec.workloads.roles import RolePods
 
 SUSPEND = Switch(("spec", "runPolicy", "suspend"), stopped=True, running=False)
@@ -16,7 +16,6 @@ KIND = Kind(
     hold=SUSPEND,
     in_place=(("spec", "runPolicy"),),
 )
-started = start_time
 
 
 def roles(manifest):
