@@ -20,6 +20,7 @@ from paddlespec.diagnostic import (
     has_errors,
 )
 from paddlespec.render import runtime
+from paddlespec.spec import datacenter as names
 from paddlespec.spec import (
     gate,
     interpolate,
@@ -155,6 +156,10 @@ def _finish(
     """Interpolate, validate and check a merged document."""
     whole, faults, unresolved, used = interpolate.interpolate(merged, datacenter)
     diagnostics += faults
+    entry = project_file.entry(datacenter) if project_file else None
+    whole, unknown_names = names.resolve(whole, entry)
+    if not (project_file and has_errors(project_file.diagnostics)):
+        diagnostics += unknown_names
     refusal = gate.check(whole, gate.EFFECTIVE)
     unreadable = refusal.unreadable | unresolved
     diagnostics += [fault for fault in refusal.diagnostics if fault.path not in unresolved]

@@ -38,10 +38,14 @@ class Datacenter(Model):
     context: Text | None = Field(None, description="Kubeconfig context.", examples=["k8s-dc1"])
     namespace: Label | None = Field(None, description="Namespace of the jobs.", examples=["ads"])
     storages: dict[Label, Storage] = Field(
-        {}, description="Storage by name.", examples=[{"home": {"claim": "alice-home"}}]
+        {},
+        description="Storages by the name that volumes refer to.",
+        examples=[{"home": {"claim": "alice-home"}}],
     )
     queues: dict[Label, Label] = Field(
-        {}, description="Queues by name.", examples=[{"default": "ads"}]
+        {},
+        description="Queues by the name that specs use. `default` is used if a spec names none.",
+        examples=[{"default": "ads"}],
     )
     storage_classes: list[ObjectName] = Field(
         [], description="Storage classes available for new claims.", examples=[["fast"]]

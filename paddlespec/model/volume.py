@@ -83,6 +83,11 @@ class Volume(Model):
         description="Name of an existing PersistentVolumeClaim, or size and class of a new one.",
         examples=["alice-home", {"size": "100Gi"}],
     )
+    storage: Label | None = Field(
+        None,
+        description="Name of a storage of the datacenter, whose claim is mounted.",
+        examples=["home"],
+    )
     host_path: AbsolutePath | None = Field(
         None, description="Folder on the node.", examples=["/mnt/data"]
     )

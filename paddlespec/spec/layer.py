@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from paddlespec.diagnostic import Path
 
 VOLUME_SOURCES = frozenset(
-    ("claim", "hostPath", "nfs", "cephfs", "emptyDir", "configMap", "secret")
+    ("claim", "storage", "hostPath", "nfs", "cephfs", "emptyDir", "configMap", "secret")
 )
 _VOLUME_KINDS = tuple(frozenset((source,)) for source in sorted(VOLUME_SOURCES))
 _ENV_KINDS = (frozenset(("secret",)), frozenset(("configMap",)), frozenset(("value", "sensitive")))

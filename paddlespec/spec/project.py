@@ -40,6 +40,14 @@ class Project(NamedTuple):
         default = self.document.at(("datacenter",))
         return datacenter or (default if isinstance(default, str) else None)
 
+    def entry(self, datacenter: str | None) -> Document | None:
+        """Return the entry of *datacenter*, or None if the project does not list it."""
+        for index, entry in _named(self.document):
+            if entry["name"] == datacenter:
+                part = self.document.part("datacenters", index)
+                return part.labelled(f"datacenter {datacenter}") if part else None
+        return None
+
     def local_claims(self, datacenter: str | None) -> dict[str, str]:
         """Return the local folder of every claim of *datacenter* that has one."""
         storages = self.datacenters.get(datacenter or "", {}).get("storages") or {}

@@ -18,7 +18,7 @@ from paddlespec.targets.beside import beside
 from paddlespec.targets.metadata import metadata_of
 from paddlespec.targets.pod_template import pod_values
 from paddlespec.targets.pods import Replica
-from paddlespec.targets.scheduling import queued, without_scheduler
+from paddlespec.targets.scheduling import check_scheduling, queued
 from paddlespec.workloads.order import in_apply_order
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Plan(NamedTuple):
 
 def check(facts: Facts) -> Iterator[Diagnostic]:
     """What a JobSet cannot do."""
-    yield from without_scheduler(facts)
+    yield from check_scheduling(facts)
     pservers = facts.job.spec.pservers
     if pservers and workloads.restarts(pservers.workload):
         message = f"a JobSet does not support the workload {pservers.workload}"

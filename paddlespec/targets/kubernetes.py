@@ -17,7 +17,7 @@ from paddlespec.targets.beside import beside
 from paddlespec.targets.metadata import metadata_of
 from paddlespec.targets.pod_template import pod_values
 from paddlespec.targets.pods import Replica
-from paddlespec.targets.scheduling import GANG, queued, without_scheduler
+from paddlespec.targets.scheduling import GANG, check_scheduling, queued
 from paddlespec.workloads.order import in_apply_order
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Plan(NamedTuple):
 
 def check(facts: Facts) -> Iterator[Diagnostic]:
     """Report fields that plain Kubernetes does not support."""
-    yield from without_scheduler(facts)
+    yield from check_scheduling(facts)
     scheduling = facts.job.spec.scheduling
     if scheduling.gang and scheduling.scheduler == "kueue" and facts.job.spec.pservers:
         message = "Kueue admits trainers and pservers separately"

@@ -16,9 +16,13 @@ if TYPE_CHECKING:
 GANG, QUEUE = ("spec", "scheduling", "gang"), ("spec", "scheduling", "queue")
 
 
-def without_scheduler(facts: Facts) -> Iterator[Diagnostic]:
-    """Report gangs and queues, which the default scheduler does not support."""
+def check_scheduling(facts: Facts) -> Iterator[Diagnostic]:
+    """Report gangs and queues that the scheduler does not support, and a missing queue."""
     scheduling = facts.job.spec.scheduling
+    if scheduling.scheduler == "kueue" and not scheduling.queue:
+        message = "Kueue needs a queue; without one, the job bypasses every quota"
+        hint = "set `scheduling.queue`, or `queues.default` of the datacenter"
+        yield facts.error("queue", message, (*QUEUE[:-1], "scheduler"), hint)
     if scheduling.scheduler != "default":
         return
     if scheduling.gang:

@@ -33,6 +33,7 @@ SOURCES = st.one_of(
     mapping(claim=st.one_of(WORDS, st.none(), mapping(size=WORDS, access=WORDS))),
     mapping(nfs=st.one_of(mapping(server=WORDS, path=WORDS), st.none())),
     mapping(hostPath=WORDS),
+    mapping(storage=st.one_of(WORDS, st.none())),
     mapping(cephfs=mapping(monitors=st.lists(WORDS, max_size=2), user=WORDS)),
     mapping(emptyDir=mapping(medium=WORDS)),
     mapping(configMap=WORDS),

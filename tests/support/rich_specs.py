@@ -103,6 +103,7 @@ PS: dict[str, Any] = {
                 "mountPath": "/s",
                 "emptyDir": {"medium": "Memory", "sizeLimit": 1},
             },
+            {"name": "shared", "mountPath": "/shared", "storage": "home"},
             {"name": "settings", "mountPath": "/settings", "configMap": "team-settings"},
             {"name": "certificates", "mountPath": "/certificates", "secret": "team-certificates"},
         ],

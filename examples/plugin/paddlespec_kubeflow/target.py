@@ -6,7 +6,7 @@ from paddlespec.targets.beside import beside
 from paddlespec.targets.metadata import metadata_of
 from paddlespec.targets.pod_template import pod_template
 from paddlespec.targets.pods import Replica
-from paddlespec.targets.scheduling import queued, without_scheduler
+from paddlespec.targets.scheduling import queued, check_scheduling
 
 backend = "cluster"
 naming = PER_ROLE
@@ -14,7 +14,7 @@ naming = PER_ROLE
 
 def check(facts):
     """Report fields that the target does not support."""
-    yield from without_scheduler(facts)
+    yield from check_scheduling(facts)
     spec = facts.job.spec
     if spec.mode != "collective" or spec.trainers.replicas > 1:
         message = "the target paddlejob runs collective jobs on a single node"
