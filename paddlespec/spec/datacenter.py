@@ -130,8 +130,8 @@ def _put(document: Document, path: Path, value: Document) -> Document:
     head, rest = path[0], path[1:]
     place = document.place
     if isinstance(document.data, list) and isinstance(head, int):
-        items, places = list(document.data), list(place.children or ())
-        items[head], places[head] = _put(Document(items[head], _of(place, head)), rest, value)
+        items, places = list(document.data), list(_items(place))
+        items[head], places[head] = _put(Document(items[head], places[head]), rest, value)
         return Document(items, Place(place.origin, place.start, place.end, places, None))
     data = dict(document.data) if isinstance(document.data, dict) else {}
     children = dict(_children(place))
@@ -144,7 +144,5 @@ def _children(place: Place) -> dict[str, Place]:
     return place.children if isinstance(place.children, dict) else {}
 
 
-def _of(place: Place, index: int) -> Place:
-    child = place.child(index)
-    assert child is not None
-    return child
+def _items(place: Place) -> list[Place]:
+    return place.children if isinstance(place.children, list) else []
