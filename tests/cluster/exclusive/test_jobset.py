@@ -296,7 +296,8 @@ def test_ps_is_one_workload_of_a_queue(queues: User) -> None:
     expect_quiet(user, *queued)
     user.plane.request("DELETE", f"{user.path('jobs')}/other?propagationPolicy=Background")
     user.run("wait", "fit", "--for", "ready", "--timeout", "60s")
-    assert job(user)["state"] == "running"
+    # `get jobs` lists no pods: the Job controller counts them a moment later.
+    user.plane.eventually(lambda: job(user)["state"] == "running", within=30)
     expect_quiet(user, *queued)
     kueue.stop(user, "HoldAndDrain")
     user.plane.eventually(lambda: user.pods("pservers") + user.pods("trainers") == [], within=60)
