@@ -2,9 +2,13 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 READY  := $(VENV)/.ready
 PADDLE := $(VENV)/.paddle
 PEERS  := .venv-peers
+LOCKER := .venv-lock
+LOCK   := $(LOCKER)/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
+	--no-emit-index-url --no-annotate --custom-compile-command "make lock"
 LOGS   := .make
 # Tests that wait for clusters and processes leave the processors to others for most of their time.
 WORKERS ?= 2
@@ -12,7 +16,7 @@ WAITING ?= 6
 WAIT_FOR := tests/cluster tests/process
 EXAMPLE := examples/fit-a-line-collective
 
-.PHONY: help demo test lint types contracts unit cluster nightly faults bench cluster-bin schemas docs-commands clean
+.PHONY: help demo test lint types contracts unit cluster nightly faults bench cluster-bin lock schemas docs-commands clean
 
 help:
 	@echo "make demo         install, validate, preview, and rehearse a real training on this machine"
@@ -24,16 +28,18 @@ help:
 	@echo "make faults       every fault at every request of every command (a quarter of an hour)"
 	@echo "make bench        measure against peers"
 	@echo "make cluster-bin  build Kubernetes, JobSet and Kueue for the cluster tests (Go, once)"
+	@echo "make lock         pin what tests and CI install, with hashes, to the newest versions"
 	@echo "make schemas      regenerate schemas/ from the models"
 	@echo "make docs-commands  regenerate the tables of options in docs/"
 
-$(READY): pyproject.toml
+$(READY): pyproject.toml requirements/dev.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(PIP) --require-hashes --requirement requirements/dev.txt
+	$(PIP) --no-deps --no-build-isolation --editable .
 	touch $@
 
-$(PADDLE): $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[paddle]'
+$(PADDLE): $(READY) requirements/paddle.txt
+	$(PIP) --require-hashes --requirement requirements/paddle.txt
 	touch $@
 
 demo: $(PADDLE)
@@ -94,6 +100,11 @@ bench: $(READY) $(PEERS)/.ready
 cluster-bin: $(READY)
 	PYTHONPATH=tests/cluster $(BIN)/python -m control_plane
 
+lock:
+	test -x $(LOCKER)/bin/uv || { $(PYTHON) -m venv $(LOCKER) && $(LOCKER)/bin/python -m pip install --quiet uv; }
+	$(LOCK) --upgrade --extra dev pyproject.toml --output-file requirements/dev.txt
+	$(LOCK) --extra paddle pyproject.toml --constraint requirements/dev.txt --output-file requirements/paddle.txt
+
 schemas: $(READY)
 	$(BIN)/python -m paddlespec.model.schemas
 	$(BIN)/python -m paddlespec.shapes
@@ -102,4 +113,4 @@ docs-commands: $(READY)
 	$(BIN)/python tests/docs/option_tables.py
 
 clean:
-	rm -rf $(VENV) $(PEERS) $(LOGS) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(LOCKER) $(LOGS) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
