@@ -45,7 +45,7 @@ class Stage(str, Enum):
         return self in (Stage.failing, Stage.failed)
 
 
-class Doing(str, Enum):
+class WorkerState(str, Enum):
     """How far a replica is."""
 
     pending = "pending"
@@ -96,7 +96,7 @@ class JobState(NamedTuple):
 
     def role(self, name: str) -> RoleState | None:
         """The role *name*, if the job has it."""
-        return next((each for each in self.roles if each.name == name), None)
+        return next((role for role in self.roles if role.name == name), None)
 
 
 class Worker(NamedTuple):
@@ -109,7 +109,7 @@ class Worker(NamedTuple):
     name: str
     role: str
     rank: int | None
-    state: Doing
+    state: WorkerState
     ready: bool = False
     reason: str | None = None
     node: str | None = None
@@ -130,7 +130,7 @@ class Condition(NamedTuple):
     reason: str | None = None
 
 
-class Happening(NamedTuple):
+class ObjectEvent(NamedTuple):
     """Something that happened to an object; `text` is in our own words, where we have some."""
 
     at: str | None
@@ -152,7 +152,7 @@ class Status(NamedTuple):
     record: RunRecord | None = None
     workers: tuple[Worker, ...] = ()
     conditions: tuple[Condition, ...] = ()
-    events: tuple[Happening, ...] = ()
+    events: tuple[ObjectEvent, ...] = ()
     failure: str | None = None
     evidence: tuple[str, ...] = ()
 
@@ -166,11 +166,11 @@ def in_order(workers: Iterable[Worker]) -> list[Worker]:
     """Trainers first, by rank; a replica that was tried again stands behind its earlier try."""
     return sorted(
         workers,
-        key=lambda each: (
-            each.role != "trainers",
-            each.role,
-            each.rank is None,
-            each.rank or 0,
-            each.started or "~",
+        key=lambda worker: (
+            worker.role != "trainers",
+            worker.role,
+            worker.rank is None,
+            worker.rank or 0,
+            worker.started or "~",
         ),
     )

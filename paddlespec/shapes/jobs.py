@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from paddlespec.runs.state import Doing, Stage
+from paddlespec.runs.state import Stage, WorkerState
 from paddlespec.shapes.base import (
     Count,
     Shape,
@@ -34,7 +34,7 @@ _Stage = Annotated[
 _Doing = Annotated[
     str,
     one_of(
-        Doing,
+        WorkerState,
         pending="Not running yet.",
         waiting="Waiting for the pservers.",
         running="Running.",

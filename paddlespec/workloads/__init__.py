@@ -85,10 +85,10 @@ def find(manifest: Manifest) -> Workload | None:
 
 def of(manifest: Manifest) -> Workload:
     """The workload that *manifest*, which runs pods, is."""
-    found = find(manifest)
-    if found is None:
+    known = find(manifest)
+    if known is None:
         raise LookupError(f"{manifest['kind']} is not a workload")
-    return found
+    return known
 
 
 def named(kind: str) -> Workload | None:
@@ -159,11 +159,11 @@ def roles(manifests: Iterable[Manifest]) -> Iterator[tuple[Manifest, RolePods]]:
 
 def kinds(manifests: Iterable[Manifest]) -> set[tuple[str, str]]:
     """The kinds of the workloads among *manifests*, and of what these create."""
-    found: set[tuple[str, str]] = set()
+    types: set[tuple[str, str]] = set()
     for manifest in manifests:
         if known := find(manifest):
-            found |= {known.KIND.type, *known.KIND.creates}
-    return found
+            types |= {known.KIND.type, *known.KIND.creates}
+    return types
 
 
 def pods_of(manifest: Manifest, name: str) -> RolePods | None:
@@ -185,11 +185,11 @@ def state(live: Manifest) -> str:
     """What a workload does, as a verb: for messages about one that stands in the way."""
     if not ends(live):
         return "is running"
-    found = progress(live)
-    if found.done:
-        return "is complete" if found.ok else found.message
+    current = progress(live)
+    if current.done:
+        return "is complete" if current.ok else current.message
     texts = {"queued": "waits in its queue", "suspended": "is suspended"}
-    return texts.get(found.message, "is running")
+    return texts.get(current.message, "is running")
 
 
 def is_stopped(live: Manifest) -> bool:

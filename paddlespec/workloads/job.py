@@ -64,8 +64,8 @@ def roles(manifest: Manifest) -> Sequence[RolePods]:
 
 
 def _subdomain(spec: dict[str, Any]) -> str | None:
-    found: str | None = ((spec.get("template") or {}).get("spec") or {}).get("subdomain")
-    return found
+    name: str | None = ((spec.get("template") or {}).get("spec") or {}).get("subdomain")
+    return name
 
 
 def progress(live: Manifest) -> Progress:
@@ -106,20 +106,20 @@ def counts(live: Manifest, children: Iterable[Manifest] = ()) -> Sequence[RoleSt
 
 def started(live: Manifest) -> str | None:
     """When its pods were let go first."""
-    found: str | None = (live.get("status") or {}).get("startTime")
-    return found
+    time: str | None = (live.get("status") or {}).get("startTime")
+    return time
 
 
 def finished(live: Manifest) -> str | None:
     """When it was over."""
-    found: str | None = (live.get("status") or {}).get("completionTime")
-    return found or since(live, "Failed")
+    time: str | None = (live.get("status") or {}).get("completionTime")
+    return time or since(live, "Failed")
 
 
 def keep_seconds(manifest: Manifest) -> int | None:
     """How long it stays after its end."""
-    found: int | None = manifest["spec"].get("ttlSecondsAfterFinished")
-    return found
+    seconds: int | None = manifest["spec"].get("ttlSecondsAfterFinished")
+    return seconds
 
 
 def single(

@@ -101,7 +101,7 @@ def counts(live: Manifest, children: Iterable[Manifest] = ()) -> Sequence[RoleSt
     known = {state.name: state for child in children for state in job.counts(child)}
     listed = (live.get("status") or {}).get("replicatedJobsStatus") or ()
     status = {part["name"]: part for part in listed}
-    found = []
+    states = []
     for pods in roles(live):
         own = status.get(pods.role, {})
         ready, succeeded = own.get("ready", 0), own.get("succeeded", 0)
@@ -111,8 +111,8 @@ def counts(live: Manifest, children: Iterable[Manifest] = ()) -> Sequence[RoleSt
             pods.replicas if ready and not succeeded else 0,
             pods.replicas if succeeded else 0,
         )
-        found.append(known.get(pods.role, whole))
-    return found
+        states.append(known.get(pods.role, whole))
+    return states
 
 
 def started(live: Manifest) -> str | None:
@@ -120,8 +120,8 @@ def started(live: Manifest) -> str | None:
     if live["spec"].get("suspend"):
         return None
     resumed = conditions(live, "False").get("Suspended", {}).get("lastTransitionTime")
-    found: str | None = resumed or live["metadata"].get("creationTimestamp")
-    return found
+    time: str | None = resumed or live["metadata"].get("creationTimestamp")
+    return time
 
 
 def finished(live: Manifest) -> str | None:
@@ -131,5 +131,5 @@ def finished(live: Manifest) -> str | None:
 
 def keep_seconds(manifest: Manifest) -> int | None:
     """How long it stays after its end."""
-    found: int | None = manifest["spec"].get("ttlSecondsAfterFinished")
-    return found
+    seconds: int | None = manifest["spec"].get("ttlSecondsAfterFinished")
+    return seconds

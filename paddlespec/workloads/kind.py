@@ -38,13 +38,13 @@ class Switch(NamedTuple):
 
     def stop(self, manifest: Manifest) -> Manifest:
         """*manifest* stopped, unless it sets the field itself."""
-        found: Manifest = _with_default(manifest, self.path, self.stopped)
-        return found
+        stopped: Manifest = _with_default(manifest, self.path, self.stopped)
+        return stopped
 
     def start(self, manifest: Manifest) -> Manifest:
         """*manifest* started."""
-        found: Manifest = _with(manifest, self.path, self.running)
-        return found
+        started: Manifest = _with(manifest, self.path, self.running)
+        return started
 
 
 class Kind(NamedTuple):

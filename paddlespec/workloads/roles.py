@@ -27,8 +27,8 @@ class RolePods(NamedTuple):
     @property
     def pod(self) -> dict[str, Any]:
         """The spec of a pod."""
-        found: dict[str, Any] = self.template.get("spec") or {}
-        return found
+        spec: dict[str, Any] = self.template.get("spec") or {}
+        return spec
 
 
 def has_template(value: Any) -> bool:
@@ -45,8 +45,8 @@ def has_template(value: Any) -> bool:
 
 def without(manifest: Manifest, path: tuple[str, ...]) -> Manifest:
     """*manifest* without the field at *path*; items of lists are addressed by name."""
-    found: Manifest = _without(manifest, path)
-    return found
+    remaining: Manifest = _without(manifest, path)
+    return remaining
 
 
 def _without(node: Any, path: tuple[str, ...]) -> Any:

@@ -76,8 +76,8 @@ def counts(live: Manifest, children: Iterable[Manifest] = ()) -> Sequence[RoleSt
 
 def started(live: Manifest) -> str | None:
     """Its pods start when it is created."""
-    found: str | None = live["metadata"].get("creationTimestamp")
-    return found
+    time: str | None = live["metadata"].get("creationTimestamp")
+    return time
 
 
 def finished(live: Manifest) -> str | None:  # noqa: ARG001

@@ -14,7 +14,7 @@ from user import LABELS, WORKLOAD, User, conditions
 
 from paddlespec.backends.cluster.api.connection import resolve
 from paddlespec.backends.cluster.change.applyset import MEMBER_LABEL, set_id
-from paddlespec.backends.cluster.change.desired import fingerprint_of, wanted
+from paddlespec.backends.cluster.change.desired import desired_object, fingerprint_of
 from paddlespec.backends.cluster.change.managed_fields import own
 from paddlespec.backends.cluster.engine import Engine
 from paddlespec.change.diff import (
@@ -147,7 +147,7 @@ def test_what_is_owned_is_what_was_sent(user: User, variant: str) -> None:
         live = client.get(identity(manifest)._replace(namespace=user.namespace))
         assert live is not None
         owners = live["metadata"].get("ownerReferences") or [None]
-        sent = wanted(manifest, live, user.namespace, owners[0], fingerprint_of(live))
+        sent = desired_object(manifest, live, user.namespace, owners[0], fingerprint_of(live))
         del sent["metadata"]["uid"]
         assert own(live, sent) == sent
         assert own(live, sent) != live

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from paddlespec.backends.local.store.launch import Process
 
 
-def execute(process: Process, command: Sequence[str], tell: Callable[[str], None]) -> int:
+def execute(process: Process, command: Sequence[str], report: Callable[[str], None]) -> int:
     """Run *command* as *process* was run; return its exit code as in a shell."""
     hidden = sorted(name for name in process.secret if launch.is_hidden(process.env.get(name, "")))
     if hidden:
-        tell(f"secret values are not stored; unset variables: {', '.join(hidden)}")
+        report(f"secret values are not stored; unset variables: {', '.join(hidden)}")
     env = {name: value for name, value in process.env.items() if name not in hidden}
     argv = [*_mounts(process), *command]
     try:

@@ -46,11 +46,11 @@ def tooling() -> str:
 
 def group_kinds(members: Iterable[tuple[str, str]]) -> str:
     """The kinds of *members*, given by API version and kind, as the specification lists them."""
-    found = set()
+    names = set()
     for version, kind in members:
         group = version.rpartition("/")[0]
-        found.add(f"{kind}.{group}" if group else kind)
-    return ",".join(sorted(found))
+        names.add(f"{kind}.{group}" if group else kind)
+    return ",".join(sorted(names))
 
 
 def listed_kinds(inventory: Manifest | None) -> list[tuple[str, str]]:
@@ -63,5 +63,5 @@ def listed_kinds(inventory: Manifest | None) -> list[tuple[str, str]]:
 
 def kinds_of(inventory: Manifest | None) -> set[tuple[str, str]]:
     """The kinds that an inventory lists, in the versions in which we render them."""
-    found = ((version_of(*pair), pair[1]) for pair in listed_kinds(inventory))
-    return {(version, kind) for version, kind in found if version is not None}
+    versioned = ((version_of(*pair), pair[1]) for pair in listed_kinds(inventory))
+    return {(version, kind) for version, kind in versioned if version is not None}

@@ -30,8 +30,8 @@ _ITEM = re.compile(r'\[name="([^"\]]*)"\]')
 
 def namespace_of(client: Client, work: Work) -> str:
     """Where a job is: in the namespace that its manifests name, or in the connection's."""
-    spaces = (each["metadata"].get("namespace") for each in work.manifests)
-    return next((each for each in spaces if each), None) or client.namespace
+    spaces = (manifest["metadata"].get("namespace") for manifest in work.manifests)
+    return next((space for space in spaces if space), None) or client.namespace
 
 
 def is_queued(manifest: Manifest) -> bool:
@@ -54,11 +54,11 @@ def not_ours(live: Manifest) -> str:
 
 def fingerprint_of(live: Manifest) -> str | None:
     """What the spec of a live workload said of its pods, as far as an apply wrote it down."""
-    found: str | None = (live["metadata"].get("annotations") or {}).get(FINGERPRINT)
-    return found
+    value: str | None = (live["metadata"].get("annotations") or {}).get(FINGERPRINT)
+    return value
 
 
-def wanted(
+def desired_object(
     manifest: Manifest,
     live: Manifest | None,
     namespace: str,
@@ -80,11 +80,11 @@ def wanted(
         metadata["uid"] = live["metadata"]["uid"]
     if owner is not None:
         metadata["ownerReferences"] = [owner]
-    found = {**manifest, "metadata": metadata}
+    desired = {**manifest, "metadata": metadata}
     hold = _hold(manifest)
     if hold and not is_queued(manifest) and (live is None or is_ours_to_resume(live)):
-        return hold.stop(found)
-    return found
+        return hold.stop(desired)
+    return desired
 
 
 def reference(owner: Manifest, uid: str) -> dict[str, str]:
@@ -99,10 +99,10 @@ def reference(owner: Manifest, uid: str) -> dict[str, str]:
 
 def applied_fields(live: Manifest) -> Iterator[dict[str, Any]]:
     """The fields of a live object that are ours by an apply, in the form of the API server."""
-    for each in live["metadata"].get("managedFields") or ():
-        ours = each.get("manager") == MANAGER and each.get("operation") == "Apply"
-        if ours and not each.get("subresource"):
-            yield each.get("fieldsV1") or {}
+    for entry in live["metadata"].get("managedFields") or ():
+        ours = entry.get("manager") == MANAGER and entry.get("operation") == "Apply"
+        if ours and not entry.get("subresource"):
+            yield entry.get("fieldsV1") or {}
 
 
 def is_ours_to_resume(live: Manifest) -> bool:
@@ -205,10 +205,10 @@ def _holds(current: Any, value: Any) -> bool:
 def _admitted(manifest: Manifest) -> list[tuple[str, ...]]:
     """The fields that Kueue sets when it admits a workload."""
     hold = _hold(manifest)
-    found = [hold.path] if hold else []
+    paths = [hold.path] if hold else []
     for _, pods in workloads.roles([manifest]):
-        found += [(*pods.path, "spec", field) for field in _ADMITTED]
-    return found
+        paths += [(*pods.path, "spec", field) for field in _ADMITTED]
+    return paths
 
 
 def _parts(field: str) -> tuple[str, ...]:

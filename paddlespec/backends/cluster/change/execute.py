@@ -70,11 +70,11 @@ class Execution:
         snapshot: Snapshot,
         inventory: Inventory,
         mode: Mode,
-        tell: Callable[[Event], None],
+        report: Callable[[Event], None],
         *,
         force: bool = False,
     ) -> None:
-        self.snapshot, self.inventory, self.mode, self.tell = snapshot, inventory, mode, tell
+        self.snapshot, self.inventory, self.mode, self.report = snapshot, inventory, mode, report
         self.client, self.work, self.force = snapshot.client, snapshot.work, force
         self.sent: list[Manifest] = []
         self.kept: list[str] = []
@@ -107,7 +107,7 @@ class Execution:
                 self._replace(manifest)
             case Keep(manifest, reason):
                 if reason:
-                    self.tell(Event(f"{identity(manifest)} {reason}"))
+                    self.report(Event(f"{identity(manifest)} {reason}"))
             case Resume(manifest):
                 self._resume(manifest)
             case Delete(live):
@@ -137,7 +137,7 @@ class Execution:
         assert owner is not None
         if self.mode is Mode.none:
             self.client.delete(self.snapshot.identity(owner), uid)
-            self.tell(Event("deleted", str(identity(owner))))
+            self.report(Event("deleted", str(identity(owner))))
             self._write(lambda history: history.end(uid, State.replaced, now()))
 
     def _begin(self) -> None:
@@ -147,10 +147,10 @@ class Execution:
 
     def _replace(self, manifest: Manifest) -> None:
         if self.mode is Mode.server:
-            self.tell(Event("would be replaced (server dry run)", str(identity(manifest))))
+            self.report(Event("would be replaced (server dry run)", str(identity(manifest))))
             return
         if self.mode is Mode.client:
-            self.tell(Event("would be replaced", str(identity(manifest))))
+            self.report(Event("would be replaced", str(identity(manifest))))
         self._put(manifest, None, "replaced")
 
     def _update(self, step: Update) -> None:
@@ -168,7 +168,7 @@ class Execution:
         suspended = manifest is self.snapshot.parts.owner and workloads.is_stopped(live)
         if suspended and was_started(live):
             state = "was suspended after it started and stays suspended"
-            self.tell(Event(state, str(identity(live))))
+            self.report(Event(state, str(identity(live))))
 
     def _keep(self, manifest: Manifest, live: Manifest) -> None:
         self.kept.append(str(identity(manifest)))
@@ -194,7 +194,7 @@ class Execution:
         if live is not None:
             verb = "unchanged" if essence(after) == essence(live) else "changed"
         dry = " (server dry run)" if self.mode is Mode.server else ""
-        self.tell(Event(f"{verb}{dry}", str(identity(manifest))))
+        self.report(Event(f"{verb}{dry}", str(identity(manifest))))
 
     def _owner_uid(self) -> str | None:
         """The UID that owned objects name as their owner; without a request there may be none."""
@@ -206,7 +206,7 @@ class Execution:
         answer = conflicts.send(self.client, whole, live, dry_run=dry_run)
         if answer.yielded:
             fields = ", ".join(answer.yielded)
-            self.tell(Event(f"leaves {fields} to Kueue", str(identity(whole))))
+            self.report(Event(f"leaves {fields} to Kueue", str(identity(whole))))
         if answer.after is not None:
             return answer.after
         assert answer.refused is not None
@@ -217,7 +217,7 @@ class Execution:
         after = conflicts.write(self.client, answer.sent, live, force=force, dry_run=dry_run)
         for conflict in refusal.conflicts:
             taken = f"takes {conflict.field} from {conflict.manager}"
-            self.tell(Event(taken, str(identity(whole))))
+            self.report(Event(taken, str(identity(whole))))
         return after
 
     def _resume(self, manifest: Manifest) -> None:
@@ -236,15 +236,15 @@ class Execution:
                 f"{identity(live)} was deleted or replaced while it was being started",
                 f"see what is there: paddlespec status {self.work.name}",
             ) from None
-        self.tell(Event("started", str(identity(live))))
+        self.report(Event("started", str(identity(live))))
 
     def _delete(self, live: Manifest) -> None:
         """Delete exactly this object; it may have gone with its run."""
         if self.mode is Mode.none:
             self.client.delete(identity(live), live["metadata"]["uid"])
-            self.tell(Event("deleted", str(identity(live))))
+            self.report(Event("deleted", str(identity(live))))
         else:
-            self.tell(Event("would be deleted (server dry run)", str(identity(live))))
+            self.report(Event("would be deleted (server dry run)", str(identity(live))))
 
     def _wait_until_gone(self, manifest: Manifest | None) -> None:
         """
@@ -263,7 +263,7 @@ class Execution:
             if not left:
                 return
             if left != shown:
-                self.tell(Event(f"waiting for an earlier run to end: {left}"))
+                self.report(Event(f"waiting for an earlier run to end: {left}"))
                 shown = left
             self.client.pause(next(pauses))
         raise OperationFailed(

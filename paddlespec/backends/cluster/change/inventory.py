@@ -71,15 +71,15 @@ class Inventory:
         """
         for _ in range(_TRIES):
             after = change(self.history)
-            wanted = self._wanted(after, kinds, project, source)
-            if self.live is not None and not _differs(self.live, wanted):
+            desired = self._desired(after, kinds, project, source)
+            if self.live is not None and not _differs(self.live, desired):
                 self.history = after
                 return after
             try:
                 if self.live is None:
-                    self.live = self.client.create(wanted, self.identity)
+                    self.live = self.client.create(desired, self.identity)
                 else:
-                    self.live = self.client.update(wanted, self.identity)
+                    self.live = self.client.update(desired, self.identity)
             except Refused as error:
                 if error.refusal.status == 404 and self.live is not None:
                     self.live, self.history = None, History()
@@ -100,7 +100,7 @@ class Inventory:
         if self.live is not None:
             self.client.delete(self.identity, self.live["metadata"]["uid"])
 
-    def _wanted(
+    def _desired(
         self,
         history: History,
         kinds: Iterable[tuple[str, str]],
@@ -110,13 +110,13 @@ class Inventory:
         live = self.live or {}
         metadata = live.get("metadata") or {}
         annotations = metadata.get("annotations") or {}
-        listed = {each for each in annotations.get(GROUP_KINDS, "").split(",") if each}
-        listed |= {each for each in group_kinds(kinds).split(",") if each}
+        listed = {kind for kind in annotations.get(GROUP_KINDS, "").split(",") if kind}
+        listed |= {kind for kind in group_kinds(kinds).split(",") if kind}
         known = (metadata.get("labels") or {}).get(PROJECT_LABEL)
         owned = {PROJECT_LABEL: project or known} if project or known else {}
         if source is None and (project is None or project == known):
             source = annotations.get(SOURCE)
-        kept = {key: each for key, each in annotations.items() if key != SOURCE}
+        kept = {key: value for key, value in annotations.items() if key != SOURCE}
         return {
             "apiVersion": "v1",
             "kind": "ConfigMap",
@@ -164,11 +164,11 @@ def now() -> str:
     return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _differs(live: Manifest, wanted: Manifest) -> bool:
-    if (live.get("data") or {}) != wanted["data"]:
+def _differs(live: Manifest, desired: Manifest) -> bool:
+    if (live.get("data") or {}) != desired["data"]:
         return True
     return any(
-        (live["metadata"].get(key) or {}) != wanted["metadata"][key]
+        (live["metadata"].get(key) or {}) != desired["metadata"][key]
         for key in ("labels", "annotations")
     )
 

@@ -23,11 +23,11 @@ def kinds(client: Client, inventory: Manifest | None) -> list[tuple[str, str]]:
 
     Without an inventory, also those of every extension that the cluster has.
     """
-    found = dict.fromkeys(managed())
+    listed = dict.fromkeys(managed())
     for group, kind in listed_kinds(inventory):
         version = version_of(group, kind) or client.preferred(group)
         if version is not None and (is_built_in(version, kind) or client.serves(version, kind)):
-            found[version, kind] = None
+            listed[version, kind] = None
     if inventory is None:
-        found.update(dict.fromkeys(own for own in extensions() if client.serves(*own)))
-    return list(found)
+        listed.update(dict.fromkeys(own for own in extensions() if client.serves(*own)))
+    return list(listed)

@@ -43,11 +43,11 @@ class Lock:
         client: Client,
         namespace: str,
         job: str,
-        tell: Callable[[Event], None],
+        report: Callable[[Event], None],
         *,
         force: bool = False,
     ) -> None:
-        self.client, self.namespace, self.job, self.tell = client, namespace, job, tell
+        self.client, self.namespace, self.job, self.report = client, namespace, job, report
         self.force, self.seconds = force, _seconds()
         self.identity = _lock(namespace, job)
         self.holder = f"{socket.gethostname()}/{os.getpid()}/{os.urandom(4).hex()}"
@@ -82,7 +82,7 @@ class Lock:
 
     def _acquire(self) -> None:
         seen: object = None
-        told = False
+        reported = False
         since = started = time.monotonic()
         pauses = Backoff(cap=_LONGEST_PAUSE).pauses()
         while True:
@@ -102,9 +102,9 @@ class Lock:
             stale = time.monotonic() - since >= duration
             if (not holder or stale or self.force) and self._take(live):
                 return
-            if holder and not told:
-                told = True
-                self.tell(Event(f"waiting: {self.job} is being written by {_shown(holder)}"))
+            if holder and not reported:
+                reported = True
+                self.report(Event(f"waiting: {self.job} is being written by {_shown(holder)}"))
             if time.monotonic() - started >= max(_PATIENCE_SECONDS, 2 * duration):
                 raise OperationFailed(
                     f"{self.job} is being written by {_shown(holder)}, which does not end",
@@ -125,10 +125,10 @@ class Lock:
 
     def _take(self, live: Manifest) -> bool:
         """Take a lock that nobody holds any more, unless somebody else is faster."""
-        wanted = {**self._lease(), "metadata": {**live["metadata"]}}
-        wanted["metadata"].pop("managedFields", None)
+        lease = {**self._lease(), "metadata": {**live["metadata"]}}
+        lease["metadata"].pop("managedFields", None)
         try:
-            self.live = self.client.update(wanted, self.identity)
+            self.live = self.client.update(lease, self.identity)
         except Refused as error:
             if error.refusal.status in (404, 409):
                 return False
@@ -145,9 +145,9 @@ class Lock:
                     continue
                 # Either the answer to our last renewal was lost, or somebody took the lock: that
                 # is for good, and the writes have their own fences.
-                found = self.client.get(self.identity)
-                if found is not None and _holder(found) == self.holder:
-                    self.live = found
+                current = self.client.get(self.identity)
+                if current is not None and _holder(current) == self.holder:
+                    self.live = current
 
     def _release(self) -> None:
         """Give the lock back, if it is ours; should that fail, it expires."""

@@ -14,13 +14,13 @@ from paddlespec.backends.cluster.api.refusal import Refused
 from paddlespec.backends.cluster.change.conflicts import explained
 from paddlespec.backends.cluster.change.desired import (
     belongs_to,
+    desired_object,
     essence,
     fingerprint_of,
     is_ours_to_resume,
     namespace_of,
     resumed,
     taken_over,
-    wanted,
     without,
 )
 from paddlespec.backends.cluster.change.inventory import Inventory
@@ -218,7 +218,7 @@ class _Objects:
             return Row(self._ours(answer.sent, live), _by_reading(refused))
         owners = live["metadata"].get("ownerReferences") or [None]
         namespace = self.snapshot.namespace
-        sent = wanted(manifest, None, namespace, owners[0], fingerprint_of(live))
+        sent = desired_object(manifest, None, namespace, owners[0], fingerprint_of(live))
         ours = own(live, sent)
         for path in taken_over(live, ours, sent):
             sent = without(sent, path)

@@ -33,9 +33,9 @@ def contents(client: Client, name: str, *, claims: bool = False) -> Contents:
     """What there is of the job *name*."""
     inventory = Inventory(client, client.namespace, name)
     history = inventory.read()
-    found = _objects(client, name, inventory.live, claims=claims)
+    objects = _objects(client, name, inventory.live, claims=claims)
     pods = client.find("v1", "Pod", client.namespace, f"{JOB_LABEL}={name}")
-    if not found and not pods:
+    if not objects and not pods:
         if inventory.live is None and not (claims and Lock.is_left(client, name)):
             raise unknown(client, name)
         if not claims and not _is_to_come(history):
@@ -45,15 +45,15 @@ def contents(client: Client, name: str, *, claims: bool = False) -> Contents:
         if (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed"):
             name_of_role = role(pod) or "pods"
             replicas[name_of_role] = replicas.get(name_of_role, 0) + 1
-    owner = workloads.owner(found)
+    owner = workloads.owner(objects)
     since = workloads.of(owner).started(owner) if owner else None
-    return Contents(len(found), replicas, since)
+    return Contents(len(objects), replicas, since)
 
 
 def remove(
     client: Client,
     name: str,
-    tell: Callable[[Event], None],
+    report: Callable[[Event], None],
     *,
     claims: bool = False,
     force_unlock: bool = False,
@@ -63,18 +63,18 @@ def remove(
 
     With the claims goes the history, last.
     """
-    with Lock(client, client.namespace, name, tell, force=force_unlock):
+    with Lock(client, client.namespace, name, report, force=force_unlock):
         inventory = Inventory(client, client.namespace, name)
         inventory.read()
-        found = _objects(client, name, inventory.live, claims=claims)
-        owner = workloads.owner(found)
+        objects = _objects(client, name, inventory.live, claims=claims)
+        owner = workloads.owner(objects)
         if owner is not None:
             inventory.write(lambda history: _killed(settled(history, owner), owner))
         elif not claims and _is_to_come(inventory.history):
             inventory.write(lambda history: history.drop_intent())
-        for each in found:
-            client.delete(identity(each), each["metadata"]["uid"])
-            tell(Event("deleted", str(identity(each))))
+        for live in objects:
+            client.delete(identity(live), live["metadata"]["uid"])
+            report(Event("deleted", str(identity(live))))
         if claims:
             inventory.delete()
 
@@ -101,12 +101,12 @@ def _objects(
     served = [kind for kind in extensions() if client.serves(*kind)]
     asked = dict.fromkeys([*kinds(client, inventory), *served])
     asked.pop(_CLAIM, None)
-    found = [
+    labelled = [
         live
         for kind in [*asked, *([_CLAIM] if claims else [])]
         for live in client.find(*kind, client.namespace, f"{JOB_LABEL}={name}")
     ]
-    own = [live for live in found if not workloads.is_child(live)]
+    own = [live for live in labelled if not workloads.is_child(live)]
     return sorted(own, key=lambda live: not workloads.is_owner(live))
 
 
@@ -122,8 +122,8 @@ def _killed(history: History, owner: Manifest) -> History:
 def _over(name: str, history: History) -> NotFound:
     """The refusal to end what has ended."""
     last = history.ran
-    told = f"run {last.number} of {name} {ending(last.state)}" if last else f"{name} never ran"
+    outcome = f"run {last.number} of {name} {ending(last.state)}" if last else f"{name} never ran"
     return NotFound(
-        f"nothing is left of {name}: {told}",
+        f"nothing is left of {name}: {outcome}",
         f"to forget its history too: paddlespec delete {name}",
     )

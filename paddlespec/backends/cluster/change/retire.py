@@ -43,10 +43,13 @@ class Recorded(NamedTuple):
 def recorded(client: Client, project: str) -> list[Recorded]:
     """The jobs of *project* whose inventories say where their specs were."""
     selector = f"{PROJECT_LABEL}={project},{INVENTORY_LABEL}"
-    found = client.find("v1", "ConfigMap", client.namespace, selector)
+    inventories = client.find("v1", "ConfigMap", client.namespace, selector)
     listed = (
-        (each["metadata"]["labels"][INVENTORY_LABEL], each["metadata"].get("annotations") or {})
-        for each in found
+        (
+            inventory["metadata"]["labels"][INVENTORY_LABEL],
+            inventory["metadata"].get("annotations") or {},
+        )
+        for inventory in inventories
     )
     return [Recorded(name, known[SOURCE]) for name, known in listed if SOURCE in known]
 
@@ -57,36 +60,36 @@ def compare(client: Client, job: Recorded) -> Compared:
     inventory.read()
     left = prune.everything(client, client.namespace, job.name, inventory.live)
     refusal = _refusal(job, left)
-    rows = [Row(Change(essence(each), None)) for each in left.objects]
+    rows = [Row(Change(essence(live), None)) for live in left.objects]
     if refusal is None:
         return Compared(rows)
-    kept = [Row(Change(each, each)) for each in map(essence, left.objects)]
-    told = f"{refusal.message}; {refusal.hint}"
-    return Compared([kept[0]._replace(problem=told), *kept[1:]], refusal=told)
+    kept = [Row(Change(manifest, manifest)) for manifest in map(essence, left.objects)]
+    problem = f"{refusal.message}; {refusal.hint}"
+    return Compared([kept[0]._replace(problem=problem), *kept[1:]], refusal=problem)
 
 
 def retire(
     client: Client,
     job: Recorded,
     mode: Mode,
-    tell: Callable[[Event], None],
+    report: Callable[[Event], None],
     *,
     force_unlock: bool = False,
 ) -> None:
     """Delete what is left of a job that is over; its history stays, and so do claims."""
     if mode is not Mode.none:
-        _retire(client, job, mode, tell)
+        _retire(client, job, mode, report)
         return
     inventory = Inventory(client, client.namespace, job.name)
     inventory.read()
     left = prune.everything(client, client.namespace, job.name, inventory.live)
     if not left.objects:
         return
-    with Lock(client, client.namespace, job.name, tell, force=force_unlock):
-        _retire(client, job, mode, tell)
+    with Lock(client, client.namespace, job.name, report, force=force_unlock):
+        _retire(client, job, mode, report)
 
 
-def _retire(client: Client, job: Recorded, mode: Mode, tell: Callable[[Event], None]) -> None:
+def _retire(client: Client, job: Recorded, mode: Mode, report: Callable[[Event], None]) -> None:
     inventory = Inventory(client, client.namespace, job.name)
     inventory.read()
     left = prune.everything(client, client.namespace, job.name, inventory.live)
@@ -99,9 +102,9 @@ def _retire(client: Client, job: Recorded, mode: Mode, tell: Callable[[Event], N
         uid = owner["metadata"]["uid"]
         # One that never started is ended by us; of others it is recorded how they ended.
         inventory.write(lambda history: settled(history, owner).end(uid, State.killed, now()))
-    prune.delete(client, left, mode, tell)
+    prune.delete(client, left, mode, report)
     count = f"{len(left.objects)} objects {'' if mode is Mode.none else 'would be '}deleted"
-    tell(Event(f"{job.name}: its spec {job.source} is gone: {count}; its history stays"))
+    report(Event(f"{job.name}: its spec {job.source} is gone: {count}; its history stays"))
 
 
 def _refusal(job: Recorded, left: prune.Left) -> OperationFailed | None:

@@ -16,6 +16,7 @@ from paddlespec.backends.cluster.change import conflicts, prune
 from paddlespec.backends.cluster.change.desired import (
     ANY_UID,
     belongs_to,
+    desired_object,
     fingerprint_of,
     is_ours_to_resume,
     is_queued,
@@ -23,7 +24,6 @@ from paddlespec.backends.cluster.change.desired import (
     namespace_of,
     not_ours,
     reference,
-    wanted,
     was_started,
 )
 from paddlespec.backends.cluster.change.history_sync import settled
@@ -67,7 +67,7 @@ class Snapshot:
 
     def read(self, manifests: Iterable[Manifest]) -> None:
         """Read what is there under the names of *manifests*, all at once."""
-        missing = [each for each in map(self.identity, manifests) if each not in self._seen]
+        missing = [target for target in map(self.identity, manifests) if target not in self._seen]
         self._seen.update(zip(missing, self.client.each(self._read, missing)))
 
     def seen(self, manifest: Manifest) -> Manifest | Refused | None:
@@ -180,7 +180,7 @@ class Snapshot:
         reference_to = None
         if owner is not None and self.parts.owner is not None and manifest in self.parts.owned:
             reference_to = reference(self.parts.owner, owner)
-        return wanted(manifest, live, self.namespace, reference_to, self.work.fingerprint)
+        return desired_object(manifest, live, self.namespace, reference_to, self.work.fingerprint)
 
     def identity(self, manifest: Manifest) -> Identity:
         """The identity of an object in the namespace of the job."""

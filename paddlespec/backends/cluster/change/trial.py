@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paddlespec.backends.cluster.api.refusal import Refused
-from paddlespec.backends.cluster.change.desired import wanted
+from paddlespec.backends.cluster.change.desired import desired_object
 from paddlespec.render.manifest import identity
 from paddlespec.runs.failures import OperationFailed
 
@@ -27,7 +27,7 @@ def check(client: Client, manifests: Iterable[Manifest], namespace: str, mark: s
         own = identity(manifest)
         name = f"{own.name[:-6] or own.name[:1]}-{mark[:5]}"
         metadata = {**manifest["metadata"], "name": name}
-        trial = wanted({**manifest, "metadata": metadata}, None, namespace, None)
+        trial = desired_object({**manifest, "metadata": metadata}, None, namespace, None)
         try:
             client.apply(trial, identity(trial), dry_run=True)
         except Refused as error:

@@ -53,26 +53,26 @@ class Survey:
 
     def find(self, kind: Kind, namespace: str, selector: str, fields: str) -> list[Manifest] | None:
         """The objects of one job that match; nothing where the server has to be asked."""
-        wanted = dict(each.partition("=")[::2] for each in selector.split(",") if each)
-        job = wanted.get(JOB_LABEL, "")
+        labels = dict(term.partition("=")[::2] for term in selector.split(",") if term)
+        job = labels.get(JOB_LABEL, "")
         known = kind in self._kinds and namespace == self.namespace and job in self.jobs
         if not known or fields:
             return None
-        return [each for each in self._members.get((kind, job), ()) if _has(each, wanted)]
+        return [live for live in self._members.get((kind, job), ()) if _has(live, labels)]
 
     def take(self, client: Client, works: Sequence[Work]) -> None:
         """Ask for all that a comparison does; raises `OperationFailed`, also where it may not list."""
-        wanted = [
-            identity(each)._replace(namespace=self.namespace)
+        targets = [
+            identity(manifest)._replace(namespace=self.namespace)
             for work in works
-            for each in work.manifests
+            for manifest in work.manifests
         ]
-        kinds = {(each.api_version, each.kind) for each in wanted} | set(managed())
+        kinds = {(target.api_version, target.kind) for target in targets} | set(managed())
         kinds |= {kind for kind in extensions() if client.serves(*kind)}
         self._take(client, [*((kind, JOB_LABEL) for kind in sorted(kinds)), _INVENTORIES])
         self._kinds = kinds
-        wanted += [inventory(self.namespace, each) for each in self.jobs]
-        self._note_absent(client, [each for each in wanted if each not in self._objects])
+        targets += [inventory(self.namespace, job) for job in self.jobs]
+        self._note_absent(client, [target for target in targets if target not in self._objects])
 
     def watch(self, client: Client, works: Sequence[Work]) -> None:
         """Ask for what is looked at again and again: the workloads and their pods."""
@@ -88,10 +88,10 @@ class Survey:
             for kind, label in asked
             for names in _batches(self.jobs)
         ]
-        for found in client.each(
-            lambda each: client.find(*each[0], self.namespace, each[1]), lists
+        for objects in client.each(
+            lambda request: client.find(*request[0], self.namespace, request[1]), lists
         ):
-            for live in found:
+            for live in objects:
                 self._add(live)
 
     def _add(self, live: Manifest) -> None:
@@ -102,14 +102,14 @@ class Survey:
 
     def _note_absent(self, client: Client, missing: list[Identity]) -> None:
         """Which of *missing* are not there at all; the others are somebody else's."""
-        kinds = sorted({(each.api_version, each.kind) for each in missing})
+        kinds = sorted({(target.api_version, target.kind) for target in missing})
         names = dict(
-            zip(kinds, client.each(lambda each: client.names(*each, self.namespace), kinds))
+            zip(kinds, client.each(lambda kind: client.names(*kind, self.namespace), kinds))
         )
-        for each in missing:
-            known = names[each.api_version, each.kind]
-            if known is not None and each.name not in known:
-                self._objects[each] = Answer(None)
+        for target in missing:
+            known = names[target.api_version, target.kind]
+            if known is not None and target.name not in known:
+                self._objects[target] = Answer(None)
 
 
 def _batches(jobs: Iterable[str]) -> Iterator[str]:

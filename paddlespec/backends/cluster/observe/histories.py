@@ -50,27 +50,25 @@ def records(client: Client, *, everywhere: bool) -> tuple[list[Recorded], list[U
         (live["metadata"]["namespace"], belongs_to(live)): live
         for live in filter(workloads.is_owner, listed.workloads)
     }
-    found, failures = [], []
+    readable, failures = [], []
     for inventory in listed.objects[members.INVENTORY]:
         metadata = inventory["metadata"]
         key = metadata["namespace"], metadata["labels"][INVENTORY_LABEL]
         try:
             if key not in owners:
                 listed.check(inventory)
-            found.append(Recorded(*key, seen(history_of(inventory), owners.get(key))))
+            readable.append(Recorded(*key, seen(history_of(inventory), owners.get(key))))
         except OperationFailed as error:
             failures.append((key[1], error))
-    return sorted(found, key=lambda recorded: recorded[:2]), failures
+    return sorted(readable, key=lambda recorded: recorded[:2]), failures
 
 
 def seen(history: History, owner: Manifest | None) -> History:
     """*history* as it is now; when a run was lost, nobody saw."""
-    known = {each.uid for each in history.runs if each.is_over}
+    known = {run.uid for run in history.runs if run.is_over}
     return History(
         tuple(
-            each._replace(finished=None)
-            if each.state is State.lost and each.uid not in known
-            else each
-            for each in settled(history, owner).runs
+            run._replace(finished=None) if run.state is State.lost and run.uid not in known else run
+            for run in settled(history, owner).runs
         )
     )

@@ -51,7 +51,7 @@ _MODES = {
 }
 
 
-class Found(NamedTuple):
+class JobObjects(NamedTuple):
     """
     What a cluster holds of one job; `pods` where they were looked for.
 
@@ -82,7 +82,7 @@ class Found(NamedTuple):
     def record(self) -> RunRecord | None:
         """The run that is there, or the latest one."""
         uid = self.owner["metadata"]["uid"] if self.owner else None
-        own = next((each for each in self.history.runs if uid and each.uid == uid), None)
+        own = next((run for run in self.history.runs if uid and run.uid == uid), None)
         return own or self.history.latest
 
 
@@ -110,15 +110,15 @@ def job_states(
             histories[key] = history_of(inventory)
         except OperationFailed as error:
             failures.append((key[1], error))
-    found = []
+    states = []
     for key in sorted({*present, *histories}):
         if key not in present and not over and not _is_intended(histories[key]):
             continue
-        found.append(state(gathered(key, present.get(key, []), histories.get(key))))
-    return [job for job in found if over or not job.stage.is_over], failures
+        states.append(state(gathered(key, present.get(key, []), histories.get(key))))
+    return [job for job in states if over or not job.stage.is_over], failures
 
 
-def find(client: Client, name: str) -> Found:
+def find(client: Client, name: str) -> JobObjects:
     """What there is of one job; raises `NotFound`."""
     selector = f"{JOB_LABEL}={name}"
     inventory = Inventory(client, client.namespace, name)
@@ -134,22 +134,22 @@ def find(client: Client, name: str) -> Found:
 
 def glance(client: Client, name: str) -> Status:
     """A job and its replicas; raises `NotFound`."""
-    found = find(client, name)
-    return Status(state(found), found.record, workers(found.pods or ()))
+    objects = find(client, name)
+    return Status(state(objects), objects.record, workers(objects.pods or ()))
 
 
 def run_of(client: Client, name: str) -> Run | None:
     """The run of a job, to be looked at; nothing before it is there. Raises `NotFound`."""
-    found = find(client, name)
-    record = found.record
-    if found.owner is not None:
+    objects = find(client, name)
+    record = objects.record
+    if objects.owner is not None:
         return Run(
-            Work(name, list(found.workloads)), found.namespace, found.owner["metadata"]["uid"]
+            Work(name, list(objects.workloads)), objects.namespace, objects.owner["metadata"]["uid"]
         )
     if record is None or record.uid is None:
         return None
     end = State.lost if record.state is State.running else record.state
-    return Run(Work(name, []), found.namespace, record.uid, end)
+    return Run(Work(name, []), objects.namespace, record.uid, end)
 
 
 def gathered(
@@ -157,7 +157,7 @@ def gathered(
     live: list[Manifest],
     history: History | None,
     pods: list[Manifest] | None = None,
-) -> Found:
+) -> JobObjects:
     """The parts of one job together; its history as it is by now."""
     namespace, name = key
     children = tuple(filter(workloads.is_child, live))
@@ -166,18 +166,18 @@ def gathered(
     ordered = tuple(sorted(own, key=lambda workload: workload is not owner))
     known = None if pods is None else tuple(pods)
     updated = seen(history, owner) if history is not None and history.runs else History()
-    return Found(name, namespace, ordered, known, updated, children)
+    return JobObjects(name, namespace, ordered, known, updated, children)
 
 
-def state(found: Found) -> JobState:
+def state(objects: JobObjects) -> JobState:
     """How far a job is."""
-    owner, record = found.owner, found.record
+    owner, record = objects.owner, objects.record
     spec: Mapping[str, Any] = {}
     if owner is None or _needs_spec(owner):
         spec = _spec(record)
     mode = _mode(owner) or (spec.get("spec") or {}).get("mode")
-    stage, why = _stage(found, mode)
-    labels = dict((spec.get("metadata") or {}).get("labels") or {}, **{JOB_LABEL: found.name})
+    stage, why = _stage(objects, mode)
+    labels = dict((spec.get("metadata") or {}).get("labels") or {}, **{JOB_LABEL: objects.name})
     started = record.started if record else None
     finished = record.finished if record else None
     if owner is not None:
@@ -185,11 +185,11 @@ def state(found: Found) -> JobState:
         started = workloads.of(owner).started(owner) or started
         finished = ended(owner) if workloads.progress(owner).done else None
     scheduling = (spec.get("spec") or {}).get("scheduling") or {}
-    roles = _roles(found)
+    roles = _roles(objects)
     return JobState(
-        found.name,
-        found.namespace,
-        _target(found),
+        objects.name,
+        objects.namespace,
+        _target(objects),
         stage,
         mode,
         roles or _roles_of(spec),
@@ -203,10 +203,10 @@ def state(found: Found) -> JobState:
     )
 
 
-def _stage(found: Found, mode: str | None) -> tuple[Stage, str | None]:
-    owner, record = found.owner, found.record
+def _stage(objects: JobObjects, mode: str | None) -> tuple[Stage, str | None]:
+    owner, record = objects.owner, objects.record
     if owner is None:
-        if found.workloads or found.pods:
+        if objects.workloads or objects.pods:
             return Stage.stopping, None
         return (Stage.lost, None) if record is None else (stage_of(record), None)
     progress = workloads.progress(owner)
@@ -220,21 +220,21 @@ def _stage(found: Found, mode: str | None) -> tuple[Stage, str | None]:
         return Stage.failing, progress.message.removeprefix("failing: ")
     if workloads.is_stopped(owner):
         return (Stage.queued if progress.message == "queued" else Stage.suspended), None
-    if why := _lost(found, mode):
+    if why := _lost(objects, mode):
         return Stage.failing, why
-    return (Stage.running if _has_begun(found) else Stage.pending), None
+    return (Stage.running if _has_begun(objects) else Stage.pending), None
 
 
-def _has_begun(found: Found) -> bool:
+def _has_begun(objects: JobObjects) -> bool:
     """Whether a trainer is ready or has succeeded; pods show it before their workload counts them."""
-    counted = (role.ready or role.succeeded for role in _roles(found) if role.name == "trainers")
-    pods = (worker.ready for worker in workers(found.pods or ()) if worker.role == "trainers")
+    counted = (role.ready or role.succeeded for role in _roles(objects) if role.name == "trainers")
+    pods = (worker.ready for worker in workers(objects.pods or ()) if worker.role == "trainers")
     return any(counted) or any(pods)
 
 
-def _lost(found: Found, mode: str | None) -> str | None:
+def _lost(objects: JobObjects, mode: str | None) -> str | None:
     """A lost pserver loses the model, and the trainers would not tell."""
-    own = [live for live in found.workloads if workloads.runs(live, "pservers")]
+    own = [live for live in objects.workloads if workloads.runs(live, "pservers")]
     if not own:
         return "the pservers are gone while the trainers run" if mode == "ps" else None
     bad = [
@@ -245,33 +245,33 @@ def _lost(found: Found, mode: str | None) -> str | None:
     return f"pservers: {bad[0].message.removeprefix('failed: ')}" if bad else None
 
 
-def _roles(found: Found) -> tuple[RoleState, ...]:
+def _roles(objects: JobObjects) -> tuple[RoleState, ...]:
     """The replicas of every role, trainers first."""
     states = [
         role
-        for live in found.workloads
-        for role in workloads.of(live).counts(live, workloads.children(live, found.children))
+        for live in objects.workloads
+        for role in workloads.of(live).counts(live, workloads.children(live, objects.children))
     ]
     return tuple(sorted(states, key=lambda role: role.name != "trainers"))
 
 
-def _target(found: Found) -> str:
+def _target(objects: JobObjects) -> str:
     """The target that renders what is there."""
-    return workloads.of(found.owner).KIND.target if found.owner else _DEFAULT_TARGET
+    return workloads.of(objects.owner).KIND.target if objects.owner else _DEFAULT_TARGET
 
 
 def _roles_of(spec: Mapping[str, Any]) -> tuple[RoleState, ...]:
     """The roles of a job of which only its spec is left."""
-    said = spec.get("spec") or {}
-    found = ((name, said.get(name)) for name in ("trainers", "pservers"))
-    return tuple(RoleState(name, each.get("replicas", 1)) for name, each in found if each)
+    fields = spec.get("spec") or {}
+    roles = ((name, fields.get(name)) for name in ("trainers", "pservers"))
+    return tuple(RoleState(name, role.get("replicas", 1)) for name, role in roles if role)
 
 
 def _mode(owner: Manifest | None) -> str | None:
     if owner is None:
         return None
     containers = _trainer(owner).get("containers") or ()
-    names = {each.get("name") for one in containers for each in one.get("env") or ()}
+    names = {variable.get("name") for one in containers for variable in one.get("env") or ()}
     return next((mode for name, mode in _MODES.items() if name in names), None)
 
 
@@ -294,10 +294,10 @@ def _spec(record: RunRecord | None) -> Mapping[str, Any]:
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        found = yaml.load(record.spec, loader)  # noqa: S506 - a safe one
+        spec = yaml.load(record.spec, loader)  # noqa: S506 - a safe one
     except yaml.YAMLError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return spec if isinstance(spec, dict) else {}
 
 
 def _is_intended(history: History) -> bool:

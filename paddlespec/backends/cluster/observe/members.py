@@ -64,9 +64,9 @@ def find(
             return [] if error.refusal.status == 404 else error
 
     objects, refused = {}, {}
-    for (kind, _), found in zip(asked, client.each(answer, asked), strict=True):
-        if isinstance(found, Refused):
-            refused[kind] = found
+    for (kind, _), result in zip(asked, client.each(answer, asked), strict=True):
+        if isinstance(result, Refused):
+            refused[kind] = result
         else:
-            objects[kind] = found
+            objects[kind] = result
     return Members(objects, refused)

@@ -56,8 +56,8 @@ def pod_group(live: Manifest) -> Progress:
     """How far a gang is: Volcano starts all pods of it or none."""
     if workloads.is_going(live):
         return Progress(False, False, "is being deleted")
-    told = gang.waits_for(live)
-    if told is None:
+    cause = gang.waits_for(live)
+    if cause is None:
         phase = str(live["status"]["phase"])
         return Progress(True, True, phase.lower())
-    return Progress(False, told in gang.PASSING, told)
+    return Progress(False, cause in gang.PASSING, cause)

@@ -88,53 +88,53 @@ def look(client: Client, run: Run, until: Until) -> Progress:
 
 def _live(client: Client, run: Run) -> Live:
     selector = f"{JOB_LABEL}={run.work.name}"
-    found = [
+    owners = [
         live
         for kind in sorted(workloads.kinds(run.work.manifests))
         for live in client.find(*kind, run.namespace, selector)
     ]
-    return Live(found, client.find("v1", "Pod", run.namespace, selector))
+    return Live(owners, client.find("v1", "Pod", run.namespace, selector))
 
 
 def _roles(
     client: Client, run: Run, live: Live, until: Until, owner: Manifest, progress: Progress
 ) -> Progress:
     """How many replicas of each role run, and what keeps the others."""
-    told, here = [], True
+    parts, here = [], True
     held = workloads.is_stopped(owner)
-    for manifest, wanted in workloads.roles(run.work.manifests):
-        if not wanted.role:
+    for manifest, rendered in workloads.roles(run.work.manifests):
+        if not rendered.role:
             continue
         pods = [
-            pod for pod in live.pods if role(pod) == wanted.role and not workloads.is_going(pod)
+            pod for pod in live.pods if role(pod) == rendered.role and not workloads.is_going(pod)
         ]
         looks = [readiness.pod(pod) for pod in pods]
         ready = sum(look.done and look.ok for look in looks)
-        here = here and ready >= wanted.replicas
+        here = here and ready >= rendered.replicas
         hindered = [look.message for look in looks if not look.done and not look.ok]
         workload = live.of(manifest)
         if not hindered and workload is not None and not held:
-            creator = workloads.runner(workload, wanted.role, live.workloads)
-            hindered = _refused_pods(client, run, wanted.role, creator, pods)
+            creator = workloads.runner(workload, rendered.role, live.workloads)
+            hindered = _refused_pods(client, run, rendered.role, creator, pods)
         why = f" ({hindered[0]})" if hindered else ""
         over = sum(look.message == "ended" for look in looks)
         also = f", {over} ended" if over else ""
-        told.append(f"{wanted.role} {ready - over}/{wanted.replicas} running{also}{why}")
+        parts.append(f"{rendered.role} {ready - over}/{rendered.replicas} running{also}{why}")
     if held:
         return Progress(False, True, progress.message)
-    if not here and not any("ended" in each for each in told):
-        told += _waited_for(client, run)
+    if not here and not any("ended" in part for part in parts):
+        parts += _waited_for(client, run)
     finishing = [progress.message] if progress.message == "finishing" else []
-    message = ", ".join([*told, *finishing])
+    message = ", ".join([*parts, *finishing])
     return Progress(here and until is Until.ready, True, message)
 
 
 def _waited_for(client: Client, run: Run) -> list[str]:
     """Claims and gangs that keep pods from starting; a claim may wait for its pod as well."""
     selector = f"{JOB_LABEL}={run.work.name}"
-    told = []
+    waiting = []
     for version, kind in sorted(
-        {(each["apiVersion"], each["kind"]) for each in run.work.manifests}
+        {(manifest["apiVersion"], manifest["kind"]) for manifest in run.work.manifests}
     ):
         if kind not in ("PersistentVolumeClaim", "PodGroup"):
             continue
@@ -144,14 +144,14 @@ def _waited_for(client: Client, run: Run) -> list[str]:
             continue
         for live in there:
             if kind == "PodGroup":
-                found = readiness.pod_group(live)
+                progress = readiness.pod_group(live)
             else:
-                found = readiness.claim(live)
-                if not found.done and found.ok and _waits_for_consumer(client, live):
+                progress = readiness.claim(live)
+                if not progress.done and progress.ok and _waits_for_consumer(client, live):
                     continue
-            if not (found.done and found.ok):
-                told.append(f"{identity(live)} {found.message}")
-    return told
+            if not (progress.done and progress.ok):
+                waiting.append(f"{identity(live)} {progress.message}")
+    return waiting
 
 
 def _waits_for_consumer(client: Client, claim: Manifest) -> bool:
@@ -172,8 +172,8 @@ def _refused_pods(
     """Why the role *name* has fewer pods than it should have."""
     ask = Asking(client, run.namespace)
     looked = Evidence(run.namespace, name, creator, tuple(pods), ask)
-    found = creation.refused(looked)
-    return [found.sentence] if found else []
+    reason = creation.refused(looked)
+    return [reason.sentence] if reason else []
 
 
 def _check_pservers(client: Client, run: Run, live: Live, owner: Manifest) -> None:
@@ -183,11 +183,11 @@ def _check_pservers(client: Client, run: Run, live: Live, owner: Manifest) -> No
     for manifest, pods in workloads.roles(run.work.manifests):
         if pods.role != "pservers" or workloads.is_owner(manifest):
             continue
-        found = live.of(manifest)
-        if found is None:
+        current = live.of(manifest)
+        if current is None:
             raise JobFailed(f"{identity(manifest)} is gone while the trainers run")
-        if workloads.ends(found) and not (progress := workloads.progress(found)).ok:
-            raise failure(client, run, live, found, progress.message)
+        if workloads.ends(current) and not (progress := workloads.progress(current)).ok:
+            raise failure(client, run, live, current, progress.message)
 
 
 def _stop_pservers(client: Client, run: Run, live: Live) -> str | None:
@@ -197,27 +197,27 @@ def _stop_pservers(client: Client, run: Run, live: Live) -> str | None:
     Where their controller ends them with the run there is nothing to do. Whoever may only look
     learns the verdict all the same.
     """
-    told = None
+    result = None
     for manifest, pods in workloads.roles(run.work.manifests):
         if pods.role != "pservers" or workloads.is_owner(manifest):
             continue
-        found = live.of(manifest)
-        if found is None or workloads.is_going(found) or workloads.is_stopped(found):
+        current = live.of(manifest)
+        if current is None or workloads.is_going(current) or workloads.is_stopped(current):
             continue
-        if workloads.ends(found) and workloads.progress(found).done:
+        if workloads.ends(current) and workloads.progress(current).done:
             continue
-        stop = workloads.of(found).KIND.stop
-        target = identity(found)._replace(namespace=run.namespace)
+        stop = workloads.of(current).KIND.stop
+        target = identity(current)._replace(namespace=run.namespace)
         try:
-            client.replace_value(found, target, stop.pointer, stop.stopped)
+            client.replace_value(current, target, stop.pointer, stop.stopped)
         except Refused as error:
             if error.refusal.status == 403:
                 return "its pservers run on: you may not stop them"
             # Gone already, or another run's by now.
             if error.refusal.status not in (404, 422):
                 raise
-        told = "pservers stopped"
-    return told
+        result = "pservers stopped"
+    return result
 
 
 def failure(
@@ -228,14 +228,14 @@ def failure(
     if workloads.is_going(workload) and message == "is being deleted":
         return OperationFailed(f"{name} is being deleted by somebody")
     to_blame = culprit(live.pods_of(workload), lambda pod: _wrote(client, run, pod))
-    words = _last_words(client, run, to_blame) if to_blame else []
-    return JobFailed("\n".join([f"{name} {message}", *words]))
+    lines = _last_words(client, run, to_blame) if to_blame else []
+    return JobFailed("\n".join([f"{name} {message}", *lines]))
 
 
 def _last_words(client: Client, run: Run, to_blame: Culprit) -> list[str]:
     pod = to_blame.pod
     ending = f"  {pod['metadata']['name']}: {ended.ending(pod)}"
-    return [ending, *_events(client, run, pod), *(f"  {each}" for each in to_blame.lines())]
+    return [ending, *_events(client, run, pod), *(f"  {line}" for line in to_blame.lines())]
 
 
 def _wrote(client: Client, run: Run, pod: Manifest) -> list[str] | None:
@@ -253,11 +253,11 @@ def _events(client: Client, run: Run, pod: Manifest) -> list[str]:
         events = client.find("v1", "Event", run.namespace, fields=fields)
     except OperationFailed:
         return []
-    events.sort(key=lambda each: str(each.get("lastTimestamp") or each.get("eventTime") or ""))
-    told: dict[str, None] = {}
-    for each in events[-_EVENTS:]:
-        reason = str(each.get("reason") or "")
+    events.sort(key=lambda event: str(event.get("lastTimestamp") or event.get("eventTime") or ""))
+    reasons: dict[str, None] = {}
+    for event in events[-_EVENTS:]:
+        reason = str(event.get("reason") or "")
         if _REASON.match(reason):
-            known = container.missing(each.get("message"))
-            told[f"{reason} ({known})" if known else reason] = None
-    return [f"  events: {', '.join(told)}"] if told else []
+            known = container.missing(event.get("message"))
+            reasons[f"{reason} ({known})" if known else reason] = None
+    return [f"  events: {', '.join(reasons)}"] if reasons else []

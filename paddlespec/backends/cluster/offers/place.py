@@ -105,8 +105,8 @@ class ClusterFeatures(NamedTuple):
 
         needed = rights.needed(role)
         lacking = [
-            tuple(Missing(right.resource, right.verb) for right in found)
-            for found in (
+            tuple(Missing(right.resource, right.verb) for right in absent)
+            for absent in (
                 rights.lacking(self.engine.client, needed),
                 rights.lacking(self.engine.client, rights.optional(role)),
             )
@@ -140,5 +140,5 @@ class ClusterFeatures(NamedTuple):
     def _allowed(self, look: Callable[[Client], Result]) -> Result | OperationFailed:
         from paddlespec.backends.cluster.place.features import allowed
 
-        found: Result | OperationFailed = allowed(lambda: look(self.engine.client))
-        return found
+        result: Result | OperationFailed = allowed(lambda: look(self.engine.client))
+        return result

@@ -25,8 +25,8 @@ class ClusterScratch(NamedTuple):
         """The container that was kept under *name*."""
         from paddlespec.backends.cluster.streams import scratch_container
 
-        found = scratch_container.find(self.engine.client, name)
-        return ScratchShell(self.engine.client, found) if found else None
+        shell = scratch_container.find(self.engine.client, name)
+        return ScratchShell(self.engine.client, shell) if shell else None
 
     def source(self, job: str, role: str) -> Source:
         """The live object that runs *role*."""
@@ -63,8 +63,8 @@ class ScratchShell(NamedTuple):
         """Return its state."""
         from paddlespec.backends.cluster.streams import scratch_container
 
-        found = scratch_container.look(self.client, self.shell)
-        return ShellState(found.progress, found.place.pod if found.place else None)
+        current = scratch_container.look(self.client, self.shell)
+        return ShellState(current.progress, current.place.pod if current.place else None)
 
     def remove(self) -> None:
         """Delete the Job with everything that it owns."""

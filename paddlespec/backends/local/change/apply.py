@@ -46,14 +46,14 @@ class Apply:
         folder: JobFolder,
         work: Work,
         mode: Mode,
-        tell: Callable[[Event], None],
+        report: Callable[[Event], None],
         consent: Consent,
         *,
         options: Options | None,
         attached: bool,
         pause: Callable[[float], None],
     ) -> None:
-        self.folder, self.work, self.mode, self.tell = folder, work, mode, tell
+        self.folder, self.work, self.mode, self.report = folder, work, mode, report
         self.consent, self.options, self.attached, self.pause = consent, options, attached, pause
         self.leash: int | None = None
         self.run_folder = ""
@@ -67,7 +67,7 @@ class Apply:
         def waiting() -> None:
             nonlocal shown
             if not shown:
-                self.tell(Event(f"waiting for another command that changes {self.work.name}"))
+                self.report(Event(f"waiting for another command that changes {self.work.name}"))
             shown = True
             self.pause(_TICK)
 
@@ -87,11 +87,11 @@ class Apply:
         if decision.refusal is not None:
             raise decision.refusal
         for note in decision.notes:
-            self.tell(Event(note))
+            self.report(Event(note))
         for step in decision.steps:
             if self.mode is Mode.none:
                 self._take(step, history)
-            self._tell(step)
+            self._report_step(step)
         if self._launched is not None:
             self.folder.forget_old_runs()
             return Run(self.work, self.folder.namespace, self._launched)
@@ -118,14 +118,14 @@ class Apply:
             case _:
                 pass
 
-    def _tell(self, step: Step) -> None:
+    def _report_step(self, step: Step) -> None:
         if not isinstance(step, Create | Replace | Update) or step.manifest["kind"] != "Process":
             return
         verb = "unchanged" if isinstance(step, Update) else "started"
         if self.mode is Mode.server:
             verb = f"{'' if verb == 'unchanged' else 'would be '}{verb} (dry run)"
         if self.mode is not Mode.client:
-            self.tell(Event(verb, f"Process/{step.manifest['metadata']['name']}"))
+            self.report(Event(verb, f"Process/{step.manifest['metadata']['name']}"))
 
     def _launch(self, folder: str) -> None:
         """Start all processes of the new run."""
@@ -166,7 +166,7 @@ class Apply:
         status = self.folder.status(last.number)
         if status is not None:
             spawn.stop(status)
-        self.tell(Event("waiting for an earlier run to end"))
+        self.report(Event("waiting for an earlier run to end"))
         since = time.monotonic()
         while last.number in self.folder.alive():
             if time.monotonic() - since > _PATIENCE_SECONDS:

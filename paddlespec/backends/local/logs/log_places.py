@@ -75,7 +75,7 @@ def logs(
     run: LocalRun,
     chosen: Sequence[Source],
     start: Start,
-    tell: Callable[[str], None],
+    report: Callable[[str], None],
     *,
     pieces: bool,
 ) -> LocalLogs:
@@ -83,7 +83,7 @@ def logs(
     allow_files(2 * len(chosen))
     folder = os.path.join(run.folder, "logs")
     readers = [
-        FileReader(source, os.path.join(folder, f"{source.name}.log"), tell, start, pieces=pieces)
+        FileReader(source, os.path.join(folder, f"{source.name}.log"), report, start, pieces=pieces)
         for source in chosen
     ]
     return LocalLogs(readers, lambda: is_over(run))
@@ -100,13 +100,13 @@ class Kept:
         self,
         chosen: Sequence[Source],
         start: Start,
-        tell: Callable[[str], None],
+        report: Callable[[str], None],
         *,
         follow: bool,  # noqa: ARG002 - files are read the same way
         pieces: bool,
     ) -> LocalLogs:
         """Return the logs of *chosen* replicas."""
-        return logs(self._run, chosen, start, tell, pieces=pieces)
+        return logs(self._run, chosen, start, report, pieces=pieces)
 
     def verdict(self) -> str | None:
         """Describe why the run failed, if it did."""

@@ -55,13 +55,13 @@ class FileReader:
         self,
         source: Source,
         path: str,
-        tell: Callable[[str], None],
+        report: Callable[[str], None],
         start: Start | None = None,
         *,
         pieces: bool = True,
     ) -> None:
         self.source = source
-        self._path, self._tell, self._pieces = path, tell, pieces
+        self._path, self._report, self._pieces = path, report, pieces
         self._splitter = Splitter(source)
         self._file: BinaryIO | None = None
         self._in_vain = 0
@@ -110,7 +110,7 @@ class FileReader:
     def _again(self) -> Batch:
         """Start again at the beginning of a file that became shorter."""
         assert self._file is not None
-        self._tell(f"{self.source.label}: its log was truncated; lines may be missing here")
+        self._report(f"{self.source.label}: its log was truncated; lines may be missing here")
         self._file.seek(0)
         return Batch(self._ended(), more=True)
 
@@ -125,7 +125,7 @@ class FileReader:
             following = files[known.index(here) + 1 :]
         else:
             following = files
-            self._tell(f"{self.source.label}: its log was rotated; lines may be missing here")
+            self._report(f"{self.source.label}: its log was rotated; lines may be missing here")
         if following:
             self._file.close()
             self._take(files, following[0])

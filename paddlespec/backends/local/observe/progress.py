@@ -26,15 +26,15 @@ def progress(status: Status, until: Until) -> Progress:
         if status.message and status.message != status.phase.value:
             message += f": {status.message}"
         raise OperationFailed(message, "run it again: paddlespec apply --rerun")
-    words = [
+    parts = [
         _role(status, role) for role in dict.fromkeys(replica.role for replica in status.replicas)
     ]
     if status.attempt > 1:
-        words.append(f"attempt {status.attempt} of {status.attempts}")
+        parts.append(f"attempt {status.attempt} of {status.attempts}")
     if status.phase is Phase.stopping:
-        words.append("stopping")
+        parts.append("stopping")
     ready = all(replica.ready or replica.step is Step.ended for replica in status.replicas)
-    return Progress(ready and until is Until.ready, True, ", ".join(words))
+    return Progress(ready and until is Until.ready, True, ", ".join(parts))
 
 
 def failure(status: Status) -> str:

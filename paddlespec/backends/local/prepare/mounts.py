@@ -138,11 +138,11 @@ class Rewriting:
             return text
         return self._pattern.sub(lambda match: self._known[match[0]], text)
 
-    def command(self, words: Sequence[str]) -> list[str]:
+    def command(self, argv: Sequence[str]) -> list[str]:
         """Return a command with this machine's paths, quoted where a shell reads them."""
-        if len(words) < 3 or posixpath.basename(words[0]) not in _SHELLS or words[1] != "-c":
-            return [self.text(word) for word in words]
-        return [words[0], words[1], self._script(words[2]), *map(self.text, words[3:])]
+        if len(argv) < 3 or posixpath.basename(argv[0]) not in _SHELLS or argv[1] != "-c":
+            return [self.text(word) for word in argv]
+        return [argv[0], argv[1], self._script(argv[2]), *map(self.text, argv[3:])]
 
     def _script(self, text: str) -> str:
         if self._pattern is None or "/" not in text:

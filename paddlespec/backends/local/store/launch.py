@@ -109,11 +109,11 @@ def parse(text: str) -> Launch:
 
 
 def _process(data: dict[str, Any]) -> Process:
-    words = {key: tuple(data[key]) for key in ("argv", "secret")}
+    texts = {key: tuple(data[key]) for key in ("argv", "secret")}
     listens = _addresses(data["listens"])
     waits_for = tuple(map(_addresses, data["waits_for"]))
     fresh = tuple(Fresh(*values) for values in data["fresh"])
-    return Process(**{**data, **words, "listens": listens, "waits_for": waits_for, "fresh": fresh})
+    return Process(**{**data, **texts, "listens": listens, "waits_for": waits_for, "fresh": fresh})
 
 
 def _addresses(pairs: list[Any]) -> tuple[Address, ...]:

@@ -44,12 +44,12 @@ def start(folder: str, launch: Launch, lock: int, *, attached: bool) -> int | No
     import subprocess
 
     private(os.path.join(folder, "launch.json"), dump(public(launch)))
-    ready, tell = os.pipe()
+    ready, started = os.pipe()
     given, give = os.pipe()
     leash = os.pipe() if attached else None
     command = [sys.executable, "-m", "paddlespec.backends.local.supervisor.main", folder]
-    command += ["--lock", str(lock), "--ready", str(tell), "--launch", str(given)]
-    passed = [lock, tell, given]
+    command += ["--lock", str(lock), "--ready", str(started), "--launch", str(given)]
+    passed = [lock, started, given]
     if leash:
         command += ["--leash", str(leash[0])]
         passed.append(leash[0])
@@ -70,7 +70,7 @@ def start(folder: str, launch: Launch, lock: int, *, attached: bool) -> int | No
         os.close(give)
         raise OperationFailed(f"cannot start the supervisor: {error.strerror}") from None
     finally:
-        for fd in (log, tell, given, *(leash[:1] if leash else ())):
+        for fd in (log, started, given, *(leash[:1] if leash else ())):
             os.close(fd)
     with contextlib.suppress(BrokenPipeError), os.fdopen(give, "w", encoding="utf-8") as pipe:
         pipe.write(dump(launch))

@@ -47,7 +47,7 @@ def culprit(ends: Iterable[End]) -> Culprit | None:
 
 def ending(code: int | None, why: str | None = None) -> str:
     """Describe how a replica ended."""
-    reason = why or (exit_code.words(code) if code is not None else "")
+    reason = why or (exit_code.meaning(code) if code is not None else "")
     text = "" if code is None else f"exit code {code}"
     return f"{text} ({reason})" if text and reason else text or reason
 
