@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 
 class RolePods(NamedTuple):
     """
-    Equal pods of one role: how many run at once, and what they are made from.
+    Identical pods of one role: how many run at once, and their template.
 
-    `path` leads to the template in the object; items of lists stand there by name. `deadline` is in
-    seconds. Replicas that have hosts are called `<host>-<index>.<service>`.
+    `path` is the path of the template in the object; list items are addressed by name. `deadline`
+    is in seconds. Replicas that have hosts are named `<host>-<index>.<service>`.
     """
 
     role: str
@@ -32,7 +32,7 @@ class RolePods(NamedTuple):
 
 
 def has_template(value: Any) -> bool:
-    """Whether the template of a pod is anywhere in *value*."""
+    """Report whether *value* contains a pod template at any depth."""
     if isinstance(value, list):
         return any(map(has_template, value))
     if not isinstance(value, dict):
@@ -44,7 +44,7 @@ def has_template(value: Any) -> bool:
 
 
 def without(manifest: Manifest, path: tuple[str, ...]) -> Manifest:
-    """*manifest* without the field at *path*; items of lists are addressed by name."""
+    """Return *manifest* without the field at *path*; list items are addressed by name."""
     remaining: Manifest = _without(manifest, path)
     return remaining
 

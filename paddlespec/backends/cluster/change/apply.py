@@ -1,4 +1,4 @@
-"""One apply of one job: read what is there, decide, and take each step, under the job's lock."""
+"""Apply one job: read what exists, decide, and take each step while holding the job's lock."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _apply(
 
 
 def _run(snapshot: Snapshot, history: History, execution: Execution) -> Run:
-    """The run that is there now, or what became of the last one."""
+    """Return the current run, or how the last one ended."""
     run = Run(snapshot.work, snapshot.namespace, None, sent=tuple(execution.sent))
     if snapshot.presence is None:
         return run

@@ -1,9 +1,9 @@
 """
-The steps of an apply, executed, so that it may die at any moment and the next one goes on.
+Execute the steps of an apply so that an interrupted one can be continued by the next.
 
-What is about to happen is recorded first; then an earlier run ends; then the new one is created:
-every Job suspended, and the trainers' first, because it owns all other objects. Its UID is recorded
-before anything can run, and only when everything is there is it resumed.
+The run is recorded first; then the previous run ends; then the new one is created: every Job
+suspended, and the trainers' Job first, because it owns all other objects. Its UID is recorded
+before anything can run. The Jobs are resumed only when all objects exist.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ _PATIENCE_SECONDS = 120
 
 class Execution:
     """
-    The steps of one apply as they are taken, or as *mode* says that they would be.
+    Execute the steps of one apply, or report them if *mode* is a dry run.
 
-    `sent` is what was, or would be, sent. `kept` names the objects that stay although they are
-    rendered otherwise.
+    `sent` is what was or would be sent. `kept` names the objects that are kept although this
+    version renders them differently.
     """
 
     def __init__(
@@ -82,12 +82,12 @@ class Execution:
 
     @property
     def owner(self) -> Manifest | None:
-        """The trainers' Job, once it was created or updated."""
+        """The trainers' Job, once it is created or updated."""
         owner = self.snapshot.parts.owner
         return self._made.get(identity(owner)) if owner is not None else None
 
     def take(self, step: Step) -> None:
-        """Take one step."""
+        """Execute one step."""
         match step:
             case Try(manifests):
                 self._try(manifests)
@@ -155,7 +155,7 @@ class Execution:
 
     def _update(self, step: Update) -> None:
         manifest, live = step.manifest, step.live
-        # The server would accept another template, and its controller restart pods that hold state.
+        # The server would accept another template, and the controller would restart pods with state.
         if (
             step.lenient
             and _accepts_anything(manifest)
@@ -177,7 +177,7 @@ class Execution:
     def _put(
         self, manifest: Manifest, live: Manifest | None, verb: str = "", *, lenient: bool = False
     ) -> None:
-        """Apply one object, and tell what became of it."""
+        """Apply one object, and report the result."""
         whole = self.snapshot.sent(manifest, live, self._owner_uid())
         self.sent.append(whole)
         if self.mode is Mode.client:
@@ -197,7 +197,7 @@ class Execution:
         self.report(Event(f"{verb}{dry}", str(identity(manifest))))
 
     def _owner_uid(self) -> str | None:
-        """The UID that owned objects name as their owner; without a request there may be none."""
+        """Return the UID for owner references; a client dry run may have none."""
         uid: str | None = self.owner["metadata"].get("uid") if self.owner else None
         return ANY_UID if uid is None and self.mode is Mode.server else uid
 
@@ -221,7 +221,7 @@ class Execution:
         return after
 
     def _resume(self, manifest: Manifest) -> None:
-        """Let a Job go that we hold back; its UID makes sure that it is this one."""
+        """Resume a Job that we suspended; its UID ensures that it is the same one."""
         if self.mode is not Mode.none:
             return
         live = self._made[identity(manifest)]
@@ -239,7 +239,7 @@ class Execution:
         self.report(Event("started", str(identity(live))))
 
     def _delete(self, live: Manifest) -> None:
-        """Delete exactly this object; it may have gone with its run."""
+        """Delete exactly this object, if it still exists."""
         if self.mode is Mode.none:
             self.client.delete(identity(live), live["metadata"]["uid"])
             self.report(Event("deleted", str(identity(live))))
@@ -248,10 +248,10 @@ class Execution:
 
     def _wait_until_gone(self, manifest: Manifest | None) -> None:
         """
-        Wait until an object has gone, or all that is left of an earlier run.
+        Wait until an object is deleted, or everything left of an earlier run.
 
-        Its pods would answer under the names of the new ones, and what its Job owned is about to be
-        collected.
+        Pods of the earlier run would answer under the names of the new ones, and objects that its
+        Job owned are about to be garbage-collected.
         """
         if self.mode is not Mode.none:
             return
@@ -272,7 +272,7 @@ class Execution:
         )
 
     def _left(self) -> str:
-        """What is left of an earlier run; nothing where a new one can be created."""
+        """Describe what is left of an earlier run; empty if a new one can be created."""
         name = self.work.name
         pods = self.client.find("v1", "Pod", self.snapshot.namespace, f"{JOB_LABEL}={name}")
         if pods:
@@ -291,6 +291,6 @@ class Execution:
 
 
 def _accepts_anything(manifest: Manifest) -> bool:
-    """Whether the server does not protect running pods from a change of *manifest*."""
+    """Report whether the server accepts changes of *manifest* that running pods do not survive."""
     known = workloads.find(manifest)
     return known is not None and (bool(known.KIND.restarting) or not known.KIND.is_built_in)

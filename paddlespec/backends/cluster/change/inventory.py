@@ -1,8 +1,8 @@
 """
-The inventory of a job: a ConfigMap that outlives the run, with its history.
+The inventory of a job: a ConfigMap that outlives its runs and holds its history.
 
-Every change is a function of the history that is there, written against the version it was made
-for: whoever comes in between makes us look again.
+Every change is a function of the current history, written against the version it was computed from.
+If another writer was faster, the inventory is read again and the change is recomputed.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Inventory:
         self.history = History()
 
     def read(self) -> History:
-        """The history as it is; an absent inventory is an empty one."""
+        """Read the history; a missing inventory counts as empty."""
         self.live = self.client.get(self.identity)
         if self.live is not None and not is_inventory(self.live):
             raise OperationFailed(
@@ -65,9 +65,9 @@ class Inventory:
         source: str | None = None,
     ) -> History:
         """
-        Change the history; what says the same is not written.
+        Change the history; nothing is written if nothing changes.
 
-        *kinds* are those of the objects of the job, beside those that were listed before.
+        *kinds* are added to the kinds that the inventory already lists.
         """
         for _ in range(_TRIES):
             after = change(self.history)
@@ -96,7 +96,7 @@ class Inventory:
         )
 
     def delete(self) -> None:
-        """Forget everything."""
+        """Delete the inventory with the history."""
         if self.live is not None:
             self.client.delete(self.identity, self.live["metadata"]["uid"])
 
@@ -143,12 +143,12 @@ class Inventory:
 
 
 def is_inventory(live: Manifest) -> bool:
-    """Whether a ConfigMap is the inventory of a job."""
+    """Report whether a ConfigMap is the inventory of a job."""
     return INVENTORY_LABEL in (live["metadata"].get("labels") or {})
 
 
 def history_of(live: Manifest | None) -> History:
-    """The history that an inventory holds; raises `OperationFailed` where it is damaged."""
+    """Return the history of an inventory; raises `OperationFailed` if it is damaged."""
     try:
         return decode((live or {}).get("data") or {})
     except ValueError:
@@ -160,7 +160,7 @@ def history_of(live: Manifest | None) -> History:
 
 
 def now() -> str:
-    """The time as it is recorded: RFC 3339, in UTC."""
+    """Return the current time as recorded: RFC 3339, in UTC."""
     return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 

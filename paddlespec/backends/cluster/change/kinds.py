@@ -1,4 +1,4 @@
-"""The kinds that a job can have objects of."""
+"""The kinds of objects that a job can have."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 def kinds(client: Client, inventory: Manifest | None) -> list[tuple[str, str]]:
     """
-    The usual kinds and those that the inventory of a job lists.
+    Return the usual kinds, and those that the inventory of a job lists.
 
-    Without an inventory, also those of every extension that the cluster has.
+    Without an inventory, kinds of all installed extensions are included.
     """
     listed = dict.fromkeys(managed())
     for group, kind in listed_kinds(inventory):

@@ -1,8 +1,8 @@
 """
-The part of a live object that we applied, as the API server keeps account of it.
+The part of a live object that we applied, according to the API server's managed fields.
 
-Where a dry run is refused, this is what our manifest is compared with: the server's defaults, and
-what others have set, are left out.
+If a dry run is refused, our manifest is compared with this part, which excludes the server's
+defaults and fields set by others.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from paddlespec.render.manifest import Manifest
 
 _QUANTITIES = ("limits", "requests", "sizeLimit", "divisor")
-# Defaults inside of values that have one owner as a whole: a field reference, a pod condition.
+# Defaults inside values that are owned as a whole: a field reference, a pod condition.
 _DEFAULTS = {"apiVersion": "v1", "status": "True", "divisor": "0"}
 
 
 def own(live: Manifest, ours: Manifest) -> Manifest:
-    """The fields of *live* that are ours, spelled as in *ours* where they mean the same."""
+    """Return the fields of *live* that we own, spelled as in *ours* where they are equivalent."""
     fields: dict[str, Any] = {}
     for entry in applied_fields(live):
         fields = _united(fields, entry)
@@ -44,7 +44,7 @@ def _united(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
 
 
 def _owned(value: Any, fields: dict[str, Any], ours: Any, *, counts: bool = False) -> Any:
-    """The part of *value* that *fields* name: members `f:`, items by key `k:` or by value `v:`."""
+    """Return the part of *value* in *fields*: members `f:`, items by key `k:` or value `v:`."""
     inner = {key: nested for key, nested in fields.items() if key != "."}
     if not inner:
         return type(value)() if fields else _spelled(value, ours, counts=counts)
@@ -66,7 +66,7 @@ def _members(
                 value[name], nested, ours.get(name), counts=counts or name in _QUANTITIES
             )
         elif name in ours and not ours[name]:
-            # The server stores nothing for an empty value, and yet it is ours.
+            # The server does not store an empty value, but we own it.
             owned[name] = ours[name]
     return owned
 
@@ -87,14 +87,14 @@ def _items(value: list[Any], fields: dict[str, Any], ours: list[Any]) -> list[An
 
 
 def _has(item: Any, names: dict[str, Any]) -> bool:
-    """Whether these are the keys of *item*; what it leaves out is a default of the server's."""
+    """Report whether *item* has these keys; a missing key stands for a default of the server."""
     return isinstance(item, dict) and all(
         item.get(key, value) == value for key, value in names.items()
     )
 
 
 def _spelled(value: Any, ours: Any, *, counts: bool) -> Any:
-    """*value* as *ours* writes it, if it is the same."""
+    """Return *value* as *ours* spells it, if they are equivalent."""
     if isinstance(value, dict) and isinstance(ours, dict):
         members = {
             key: _spelled(member, ours.get(key), counts=counts or key in _QUANTITIES)

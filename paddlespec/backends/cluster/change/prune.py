@@ -1,9 +1,9 @@
 """
-What there is of a job that its spec no longer renders.
+Objects of a job that its spec no longer renders.
 
-A comparison shows and an apply deletes what one and the same search finds. Found is what bears the
-label of the set; ours is only what we applied: labels can be copied, the account that the API server
-keeps of who set which field cannot.
+`diff` shows and `apply` deletes the results of the same search. An object must carry the label of
+the set and have fields that we applied: labels can be copied, but the API server's record of who
+set which field cannot.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _CLAIM = "PersistentVolumeClaim"
 
 class Left(NamedTuple):
     """
-    What is rendered no more: objects that go, the owner of the run first, and claims, which stay.
+    Objects that are no longer rendered: those to delete, the run's owner first, and kept claims.
 
-    `used`: code that something still refers to; it stays until nothing does.
+    `used`: ConfigMaps that something still refers to; they are kept until nothing does.
     """
 
     objects: Sequence[Manifest] = ()
@@ -48,10 +48,9 @@ def left_over(
     known: Manifest | None,
 ) -> Left:
     """
-    What the cluster has of *job* beside what is *rendered*; *known* is its inventory, if any.
+    Return the objects of *job* that are not *rendered*; *known* is its inventory, if any.
 
-    Raises `OperationFailed` where nothing is rendered at all: that is no job, and no reason to
-    delete one.
+    Raises `OperationFailed` if nothing is rendered: an empty job is no reason to delete one.
     """
     if not rendered:
         raise OperationFailed(
@@ -68,7 +67,7 @@ def everything(
     known: Manifest | None,
     rendered: Sequence[Manifest] = (),
 ) -> Left:
-    """The same where nothing is to be left of a job whose spec is gone."""
+    """Return the same for a job whose spec no longer exists, so nothing is *rendered*."""
     keep = {(manifest["kind"], manifest["metadata"]["name"]) for manifest in rendered}
     keep.add(("ConfigMap", inventory(namespace, job).name))
     selector = f"{MEMBER_LABEL}={set_id(namespace, job)},{JOB_LABEL}={job}"
@@ -93,7 +92,7 @@ def everything(
 
 
 def running(left: Left, owner: Manifest | None) -> Manifest | None:
-    """What runs of what is left over, if that still is a run."""
+    """Return a leftover object that still runs, unless its run has ended."""
     owner = workloads.owner(left.objects) or owner
     if owner is not None and workloads.progress(owner).done:
         return None
@@ -108,7 +107,7 @@ def running(left: Left, owner: Manifest | None) -> Manifest | None:
 
 
 def delete(client: Client, left: Left, mode: Mode, report: Callable[[Event], None]) -> None:
-    """Delete what is left over, exactly the objects that were found; some may be gone already."""
+    """Delete exactly the leftover objects that were read, if they still exist."""
     for live in left.objects:
         if mode is Mode.none:
             client.delete(identity(live), live["metadata"]["uid"])
@@ -120,7 +119,7 @@ def delete(client: Client, left: Left, mode: Mode, report: Callable[[Event], Non
 
 
 def _is_orphan(live: Manifest, owner: Manifest | None) -> bool:
-    """Whether an object is about to be collected: it belonged to a run that was ended already."""
+    """Report whether an object is about to be garbage-collected, because its run has ended."""
     owners = live["metadata"].get("ownerReferences") or ()
     known = owner["metadata"]["uid"] if owner is not None else None
     return bool(owners) and all(reference["uid"] != known for reference in owners)
@@ -140,9 +139,9 @@ def _is_one_of(live: Manifest, names: set[str]) -> bool:
 
 def _used(client: Client, namespace: str, gone: Iterable[Manifest]) -> set[str]:
     """
-    The ConfigMaps that pods, or the templates of pods, refer to, whosever they are.
+    Return the names of ConfigMaps that pods or pod templates refer to, whoever owns them.
 
-    What goes itself is no user; neither are its pods.
+    Objects that are deleted themselves, and their pods, do not count.
     """
     users = [("v1", "Pod")]
     for kind in (known.KIND.type for known in workloads.every()):

@@ -1,7 +1,7 @@
 """
-The end of a job: every object that carries its label, and the wait for its pods.
+Stop and delete a job: every object with its label; then wait for its pods.
 
-That it was killed is recorded before anything goes, so that no apply revives what is half gone.
+The kill is recorded before anything is deleted, so no apply revives a half-deleted run.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _CLAIM = ("v1", "PersistentVolumeClaim")
 
 
 def contents(client: Client, name: str, *, claims: bool = False) -> Contents:
-    """What there is of the job *name*."""
+    """Return what the job *name* consists of."""
     inventory = Inventory(client, client.namespace, name)
     history = inventory.read()
     objects = _objects(client, name, inventory.live, claims=claims)
@@ -59,9 +59,9 @@ def remove(
     force_unlock: bool = False,
 ) -> None:
     """
-    Delete exactly the objects that are there now; what they own goes with them.
+    Delete exactly the objects that exist now; what they own is garbage-collected.
 
-    With the claims goes the history, last.
+    With *claims*, the history is deleted last.
     """
     with Lock(client, client.namespace, name, report, force=force_unlock):
         inventory = Inventory(client, client.namespace, name)
@@ -80,7 +80,7 @@ def remove(
 
 
 def remaining(client: Client, name: str, *, claims: bool = False) -> Progress:
-    """What is left: pods of every role count, for they would answer under a new run's names."""
+    """Return what is left. Pods of every role count: they would answer under a new run's names."""
     pods = client.find("v1", "Pod", client.namespace, f"{JOB_LABEL}={name}")
     if pods:
         return Progress(False, True, f"waiting for {len(pods)} pods to end")
@@ -94,9 +94,9 @@ def _objects(
     client: Client, name: str, inventory: Manifest | None, *, claims: bool
 ) -> list[Manifest]:
     """
-    The objects of a job, the owner of its run first: what it owns needs no request of its own.
+    Return the objects of a job, the run's owner first: deleting it deletes what it owns.
 
-    What a controller created goes with what it was created for.
+    Objects created by a controller are deleted with the object they were created for.
     """
     served = [kind for kind in extensions() if client.serves(*kind)]
     asked = dict.fromkeys([*kinds(client, inventory), *served])
@@ -111,7 +111,7 @@ def _objects(
 
 
 def _is_to_come(history: History) -> bool:
-    """Whether a run after the last one was agreed to, and an apply would go on with it."""
+    """Report whether a run was recorded after the last one, so that an apply would continue it."""
     return history.ran is not None and history.ran is not history.latest
 
 
@@ -120,7 +120,7 @@ def _killed(history: History, owner: Manifest) -> History:
 
 
 def _over(name: str, history: History) -> NotFound:
-    """The refusal to end what has ended."""
+    """Return the refusal to stop a job that has ended."""
     last = history.ran
     outcome = f"run {last.number} of {name} {ending(last.state)}" if last else f"{name} never ran"
     return NotFound(

@@ -1,8 +1,8 @@
 """
-Jobs whose specs are gone: what there is of them, and its end.
+Jobs whose spec files no longer exist: what they consist of, and how to delete them.
 
-A job is known to have had a spec by its inventory, which says where it was. What runs is left alone:
-a file that is gone is nobody's word that a run should end.
+The inventory of a job records where its spec was. Running jobs are kept: deleting a spec file is
+not consent to stop its run.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 
 
 class Recorded(NamedTuple):
-    """A job of a project, and its spec as a path below the project file."""
+    """A job of a project, and the path of its spec relative to the project file."""
 
     name: str
     source: str
 
 
 def recorded(client: Client, project: str) -> list[Recorded]:
-    """The jobs of *project* whose inventories say where their specs were."""
+    """Return the jobs of *project* whose inventories record where their specs were."""
     selector = f"{PROJECT_LABEL}={project},{INVENTORY_LABEL}"
     inventories = client.find("v1", "ConfigMap", client.namespace, selector)
     listed = (
@@ -55,7 +55,7 @@ def recorded(client: Client, project: str) -> list[Recorded]:
 
 
 def compare(client: Client, job: Recorded) -> Compared:
-    """What `retire` would delete, and why it would refuse to."""
+    """Return what `retire` would delete, and why it would refuse to."""
     inventory = Inventory(client, client.namespace, job.name)
     inventory.read()
     left = prune.everything(client, client.namespace, job.name, inventory.live)
@@ -76,7 +76,7 @@ def retire(
     *,
     force_unlock: bool = False,
 ) -> None:
-    """Delete what is left of a job that is over; its history stays, and so do claims."""
+    """Delete what is left of a finished job, except its history and claims."""
     if mode is not Mode.none:
         _retire(client, job, mode, report)
         return
@@ -100,7 +100,7 @@ def _retire(client: Client, job: Recorded, mode: Mode, report: Callable[[Event],
     owner = workloads.owner(left.objects)
     if owner is not None and mode is Mode.none and inventory.live is not None:
         uid = owner["metadata"]["uid"]
-        # One that never started is ended by us; of others it is recorded how they ended.
+        # A run that never started counts as killed; the end of any other run is recorded.
         inventory.write(lambda history: settled(history, owner).end(uid, State.killed, now()))
     prune.delete(client, left, mode, report)
     count = f"{len(left.objects)} objects {'' if mode is Mode.none else 'would be '}deleted"

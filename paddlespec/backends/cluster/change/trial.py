@@ -1,4 +1,4 @@
-"""Whether a cluster would accept the workloads of a new run, before the earlier one is deleted."""
+"""Check whether a cluster accepts the workloads of a new run before the earlier one is deleted."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 def check(client: Client, manifests: Iterable[Manifest], namespace: str, mark: str) -> None:
     """
-    Raise `OperationFailed` for workloads that the cluster would not accept.
+    Raise `OperationFailed` if the cluster would not accept the workloads.
 
-    They are tried under names that are free. What depends on what is there, such as a quota, does
-    not count: the earlier run makes room.
+    They are dry-run under unused names. Limits that depend on existing objects, such as quotas, are
+    ignored, because the earlier run makes room.
     """
     for manifest in manifests:
         own = identity(manifest)
