@@ -1,7 +1,7 @@
 """
-The histories that a cluster keeps, brought up to date by what is there. Nothing is written.
+Read the histories stored on a cluster and update them from the live objects; nothing is written.
 
-A run that ended while nobody looked is shown as it ended; the next apply writes that down.
+A run that ended unobserved is shown as ended; the next apply records that.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def record(client: Client, name: str) -> Recorded:
-    """The history of one job; raises `NotFound`."""
+    """Return the history of one job; raises `NotFound`."""
     inventory = Inventory(client, client.namespace, name)
     history = inventory.read()
     if inventory.live is None:
@@ -43,7 +43,7 @@ def record(client: Client, name: str) -> Recorded:
 
 
 def records(client: Client, *, everywhere: bool) -> tuple[list[Recorded], list[Unread]]:
-    """The histories of all jobs, of every namespace or of ours, and what cannot be read of them."""
+    """Return all histories, of one namespace or of all, and those that cannot be read."""
     space = "" if everywhere else client.namespace
     listed = members.find(client, space, JOB_LABEL, [(members.INVENTORY, INVENTORY_LABEL)])
     owners = {
@@ -64,7 +64,7 @@ def records(client: Client, *, everywhere: bool) -> tuple[list[Recorded], list[U
 
 
 def seen(history: History, owner: Manifest | None) -> History:
-    """*history* as it is now; when a run was lost, nobody saw."""
+    """Return *history* as of now; the end time of a lost run is unknown."""
     known = {run.uid for run in history.runs if run.is_over}
     return History(
         tuple(

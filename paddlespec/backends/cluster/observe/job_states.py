@@ -1,7 +1,7 @@
 """
-The jobs of a cluster as the picture that all targets share.
+Read the state of jobs on a cluster.
 
-However many there are, it takes the same few requests: lists by label, put together here.
+Any number of jobs takes the same few requests: lists by label, which are combined here.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     Key = tuple[str, str]
 
 _DEFAULT_TARGET = "kubernetes"
-# The variable of each mode that no other one sets.
+# For each mode, a variable that no other mode sets.
 _MODES = {
     "PADDLE_INIT_PORT": "legacy",
     "PADDLE_PSERVERS_IP_PORT_LIST": "ps",
@@ -53,7 +53,7 @@ _MODES = {
 
 class JobObjects(NamedTuple):
     """
-    What a cluster holds of one job; `pods` where they were looked for.
+    The objects of one job on a cluster; `pods` is None if they were not read.
 
     `children` were created by the controllers of its `workloads`.
     """
@@ -67,12 +67,12 @@ class JobObjects(NamedTuple):
 
     @property
     def owner(self) -> Manifest | None:
-        """The workload whose end is the job's end."""
+        """The workload that ends the job when it ends."""
         return workloads.owner(self.workloads)
 
     @property
     def runners(self) -> dict[str, Manifest]:
-        """The object that creates the pods of each role, by the role."""
+        """The object that creates the pods of each role, keyed by role."""
         return {
             pods.role: workloads.runner(live, pods.role, self.children)
             for live, pods in workloads.roles(self.workloads)
@@ -80,7 +80,7 @@ class JobObjects(NamedTuple):
 
     @property
     def record(self) -> RunRecord | None:
-        """The run that is there, or the latest one."""
+        """The record of the current run, or of the latest one."""
         uid = self.owner["metadata"]["uid"] if self.owner else None
         own = next((run for run in self.history.runs if uid and run.uid == uid), None)
         return own or self.history.latest
@@ -90,9 +90,9 @@ def job_states(
     client: Client, *, everywhere: bool, over: bool
 ) -> tuple[list[JobState], list[Unread]]:
     """
-    The jobs of every namespace or of ours, and what cannot be read of them.
+    Return the jobs of one namespace or of all, and those that cannot be read.
 
-    Of those that are *over* more is read: their specs are all that is left of some.
+    For finished jobs (*over*) more is read: of some only the recorded spec is left.
     """
     space = "" if everywhere else client.namespace
     listed = members.find(client, space, JOB_LABEL, [(members.INVENTORY, INVENTORY_LABEL)])
@@ -119,7 +119,7 @@ def job_states(
 
 
 def find(client: Client, name: str) -> JobObjects:
-    """What there is of one job; raises `NotFound`."""
+    """Return the objects of one job; raises `NotFound`."""
     selector = f"{JOB_LABEL}={name}"
     inventory = Inventory(client, client.namespace, name)
     listed = members.find(client, client.namespace, selector, [(members.POD, selector)])
@@ -133,13 +133,13 @@ def find(client: Client, name: str) -> JobObjects:
 
 
 def glance(client: Client, name: str) -> Status:
-    """A job and its replicas; raises `NotFound`."""
+    """Return a job and its replicas; raises `NotFound`."""
     objects = find(client, name)
     return Status(state(objects), objects.record, workers(objects.pods or ()))
 
 
 def run_of(client: Client, name: str) -> Run | None:
-    """The run of a job, to be looked at; nothing before it is there. Raises `NotFound`."""
+    """Return the run of a job, for `look`; None before it starts. Raises `NotFound`."""
     objects = find(client, name)
     record = objects.record
     if objects.owner is not None:
@@ -158,7 +158,7 @@ def gathered(
     history: History | None,
     pods: list[Manifest] | None = None,
 ) -> JobObjects:
-    """The parts of one job together; its history as it is by now."""
+    """Combine the objects of one job, and update its history."""
     namespace, name = key
     children = tuple(filter(workloads.is_child, live))
     own = [workload for workload in live if workload not in children]
@@ -170,7 +170,7 @@ def gathered(
 
 
 def state(objects: JobObjects) -> JobState:
-    """How far a job is."""
+    """Return the state of a job."""
     owner, record = objects.owner, objects.record
     spec: Mapping[str, Any] = {}
     if owner is None or _needs_spec(owner):
@@ -226,14 +226,14 @@ def _stage(objects: JobObjects, mode: str | None) -> tuple[Stage, str | None]:
 
 
 def _has_begun(objects: JobObjects) -> bool:
-    """Whether a trainer is ready or has succeeded; pods show it before their workload counts them."""
+    """Report whether a trainer is ready or has succeeded; pods show it before workloads do."""
     counted = (role.ready or role.succeeded for role in _roles(objects) if role.name == "trainers")
     pods = (worker.ready for worker in workers(objects.pods or ()) if worker.role == "trainers")
     return any(counted) or any(pods)
 
 
 def _lost(objects: JobObjects, mode: str | None) -> str | None:
-    """A lost pserver loses the model, and the trainers would not tell."""
+    """Describe a lost pserver: it held the model, but the trainers would not notice."""
     own = [live for live in objects.workloads if workloads.runs(live, "pservers")]
     if not own:
         return "the pservers are gone while the trainers run" if mode == "ps" else None
@@ -246,7 +246,7 @@ def _lost(objects: JobObjects, mode: str | None) -> str | None:
 
 
 def _roles(objects: JobObjects) -> tuple[RoleState, ...]:
-    """The replicas of every role, trainers first."""
+    """Count the replicas of each role, trainers first."""
     states = [
         role
         for live in objects.workloads
@@ -256,12 +256,12 @@ def _roles(objects: JobObjects) -> tuple[RoleState, ...]:
 
 
 def _target(objects: JobObjects) -> str:
-    """The target that renders what is there."""
+    """Return the target that renders the job."""
     return workloads.of(objects.owner).KIND.target if objects.owner else _DEFAULT_TARGET
 
 
 def _roles_of(spec: Mapping[str, Any]) -> tuple[RoleState, ...]:
-    """The roles of a job of which only its spec is left."""
+    """Return the roles of a job of which only the spec is left."""
     fields = spec.get("spec") or {}
     roles = ((name, fields.get(name)) for name in ("trainers", "pservers"))
     return tuple(RoleState(name, role.get("replicas", 1)) for name, role in roles if role)
@@ -276,18 +276,18 @@ def _mode(owner: Manifest | None) -> str | None:
 
 
 def _needs_spec(owner: Manifest) -> bool:
-    """Whether the objects do not say in which queue the job is: Volcano's have that elsewhere."""
+    """Report whether the objects lack the name of the queue: Volcano stores it elsewhere."""
     return bool(_trainer(owner).get("schedulerName") == "volcano")
 
 
 def _trainer(owner: Manifest) -> Mapping[str, Any]:
-    """The pod of a trainer."""
+    """Return the pod spec of a trainer."""
     pods = workloads.pods_of(owner, "trainers")
     return pods.pod if pods else {}
 
 
 def _spec(record: RunRecord | None) -> Mapping[str, Any]:
-    """The spec of a run, as far as it is kept."""
+    """Return the recorded spec of a run, or an empty mapping."""
     if record is None or record.spec is None:
         return {}
     import yaml

@@ -1,8 +1,8 @@
 """
-Everything about one job of a cluster: conditions, events, why it failed.
+Read everything about one job of a cluster: conditions, events, the cause of a failure.
 
-The server's own texts quote values of the environment: of them only names are shown whose form is
-known.
+Messages of the server may quote environment values, so only names in known formats are copied from
+them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from paddlespec.render.manifest import Manifest
     from paddlespec.runs.state import Worker
 
-# Events of every pod would be a request for each; those of a few tell the story.
+# Reading events takes a request per pod; those of a few pods are enough.
 _PODS = 3
 _TEXTS = (
     ("to node {}", re.compile(r"Successfully assigned \S+ to ([a-z0-9.-]*[a-z0-9])\Z")),
@@ -47,7 +47,7 @@ _FRACTION = re.compile(r"\.\d+(?=Z\Z)")
 
 
 def status(client: Client, name: str) -> Status:
-    """Everything about the job *name*; raises `NotFound`."""
+    """Return everything about the job *name*; raises `NotFound`."""
     objects = find(client, name)
     own = workers(objects.pods or ())
     ask = Asking(client, objects.namespace)
@@ -65,7 +65,7 @@ def status(client: Client, name: str) -> Status:
 
 
 def object_event(event: Manifest) -> ObjectEvent:
-    """An event in our own words."""
+    """Translate an event into our own wording."""
     involved = event.get("involvedObject") or {}
     series = event.get("series") or {}
     at = event.get("lastTimestamp") or series.get("lastObservedTime") or event.get("eventTime")
@@ -89,7 +89,7 @@ def _text(message: str) -> str | None:
 def _events(
     client: Client, ask: Ask, objects: JobObjects, own: tuple[Worker, ...]
 ) -> list[ObjectEvent]:
-    """The events of the workloads, of what they created, and of a few pods that have a message."""
+    """Return the events of the workloads, their children, and a few pods that have a message."""
     telling = [worker.name for worker in own if worker.message][:_PODS]
     pods = [pod for pod in objects.pods or () if pod["metadata"]["name"] in telling]
     uids = [live["metadata"]["uid"] for live in (*objects.workloads, *objects.children, *pods)]
@@ -107,7 +107,7 @@ def _conditions(objects: JobObjects) -> Iterator[Condition]:
 
 
 def _failure(client: Client, objects: JobObjects, job: JobState) -> str | None:
-    """The end of a run that failed: why, the replica that failed first, its last lines."""
+    """Describe why a run failed: the reason, the replica that failed first, and its last lines."""
     if not job.stage.is_failure:
         return None
     bad = [

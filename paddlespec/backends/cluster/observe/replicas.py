@@ -1,4 +1,4 @@
-"""Pods as the replicas that people know: pure functions of what the API server stores."""
+"""Convert pods to replicas: pure functions of what the API server stores."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _PHASES = {
 
 
 def workers(pods: Iterable[Manifest]) -> tuple[Worker, ...]:
-    """The pods of a job, trainers first."""
+    """Return the replicas of a job, trainers first."""
     return tuple(in_order(map(worker, pods)))
 
 
 def worker(pod: Manifest) -> Worker:
-    """One pod."""
+    """Return the replica of one pod."""
     status = pod.get("status") or {}
     looked = readiness.pod(pod)
     state = _PHASES.get(status.get("phase", "Pending"), WorkerState.unknown)
@@ -61,7 +61,7 @@ def _containers(status: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _ended(status: dict[str, Any]) -> dict[str, Any]:
-    """How the pod ended: by its first container that failed, or else by its own."""
+    """Return how the pod ended: by its first container that failed, or else by its last one."""
     if status.get("phase") not in ("Succeeded", "Failed"):
         return {}
     ends = [(container.get("state") or {}).get("terminated") for container in _containers(status)]
@@ -73,7 +73,7 @@ def _ended(status: dict[str, Any]) -> dict[str, Any]:
 
 
 def _reason(status: dict[str, Any], state: WorkerState, *, ready: bool) -> str | None:
-    """The word for what keeps a pod, or ended it."""
+    """Return in one word what keeps the pod from running, or why it failed."""
     if state is WorkerState.failed:
         return one_word(status.get("reason")) or one_word(_ended(status).get("reason"))
     if state is WorkerState.running:

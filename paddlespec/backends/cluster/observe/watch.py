@@ -1,4 +1,4 @@
-"""Looking at a run until it is where it should be, or cannot get there any more."""
+"""Poll a run until it reaches the awaited state, or can no longer reach it."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ _REASON = re.compile(r"[A-Za-z]{1,60}\Z")
 
 
 class Live(NamedTuple):
-    """What there is of a run: the objects that run pods, and the pods."""
+    """The live objects of a run: those that run pods, and the pods."""
 
     workloads: Sequence[Manifest]
     pods: Sequence[Manifest]
 
     def of(self, manifest: Manifest) -> Manifest | None:
-        """The live object of what was rendered."""
+        """Return the live object of a rendered one."""
         key = manifest["kind"], manifest["metadata"]["name"]
         return next(
             (live for live in self.workloads if (live["kind"], live["metadata"]["name"]) == key),
@@ -49,7 +49,7 @@ class Live(NamedTuple):
         )
 
     def pods_of(self, workload: Manifest) -> list[Manifest]:
-        """The pods of a workload, those of what it created included."""
+        """Return the pods of a workload, including those of its children."""
         creators = {
             live["metadata"]["uid"]
             for live in (workload, *workloads.children(workload, self.workloads))
@@ -65,7 +65,7 @@ class Live(NamedTuple):
 
 
 def look(client: Client, run: Run, until: Until) -> Progress:
-    """How far *run* is; raises `JobFailed` as soon as it cannot get further."""
+    """Return the progress of *run*; raises `JobFailed` once it can no longer proceed."""
     rendered = workloads.owner(run.work.manifests)
     if rendered is None:
         raise OperationFailed(f"nothing of {run.work.name} runs its trainers to an end")
@@ -99,7 +99,7 @@ def _live(client: Client, run: Run) -> Live:
 def _roles(
     client: Client, run: Run, live: Live, until: Until, owner: Manifest, progress: Progress
 ) -> Progress:
-    """How many replicas of each role run, and what keeps the others."""
+    """Report how many replicas of each role are running, and what keeps the others."""
     parts, here = [], True
     held = workloads.is_stopped(owner)
     for manifest, rendered in workloads.roles(run.work.manifests):
@@ -130,7 +130,7 @@ def _roles(
 
 
 def _waited_for(client: Client, run: Run) -> list[str]:
-    """Claims and gangs that keep pods from starting; a claim may wait for its pod as well."""
+    """List the claims and gangs that pods are waiting for; a claim may in turn wait for its pod."""
     selector = f"{JOB_LABEL}={run.work.name}"
     waiting = []
     for version, kind in sorted(
@@ -155,7 +155,7 @@ def _waited_for(client: Client, run: Run) -> list[str]:
 
 
 def _waits_for_consumer(client: Client, claim: Manifest) -> bool:
-    """Whether a volume is provided only once a pod asks; where that cannot be known, it may be."""
+    """Report whether a volume is provisioned only for a pod; if unknown, assume that it is."""
     name = claim["spec"].get("storageClassName")
     if not name:
         return False
@@ -169,7 +169,7 @@ def _waits_for_consumer(client: Client, claim: Manifest) -> bool:
 def _refused_pods(
     client: Client, run: Run, name: str, creator: Manifest, pods: list[Manifest]
 ) -> list[str]:
-    """Why the role *name* has fewer pods than it should have."""
+    """Say why the role *name* has fewer pods than it should."""
     ask = Asking(client, run.namespace)
     looked = Evidence(run.namespace, name, creator, tuple(pods), ask)
     reason = creation.refused(looked)
@@ -177,7 +177,7 @@ def _refused_pods(
 
 
 def _check_pservers(client: Client, run: Run, live: Live, owner: Manifest) -> None:
-    """A lost pserver loses the model, and the trainers would not tell."""
+    """Raise if a pserver is lost: it held the model, but the trainers would not notice."""
     if workloads.is_stopped(owner):
         return
     for manifest, pods in workloads.roles(run.work.manifests):
@@ -192,10 +192,10 @@ def _check_pservers(client: Client, run: Run, live: Live, owner: Manifest) -> No
 
 def _stop_pservers(client: Client, run: Run, live: Live) -> str | None:
     """
-    End the pservers of a complete run, and say so; their objects stay, to be looked at.
+    Stop the pservers of a complete run, and report it; their objects are kept for inspection.
 
-    Where their controller ends them with the run there is nothing to do. Whoever may only look
-    learns the verdict all the same.
+    Some controllers stop them with the run. A user without the right to stop them still gets the
+    verdict.
     """
     result = None
     for manifest, pods in workloads.roles(run.work.manifests):
@@ -213,7 +213,7 @@ def _stop_pservers(client: Client, run: Run, live: Live) -> str | None:
         except Refused as error:
             if error.refusal.status == 403:
                 return "its pservers run on: you may not stop them"
-            # Gone already, or another run's by now.
+            # It no longer exists, or belongs to another run by now.
             if error.refusal.status not in (404, 422):
                 raise
         result = "pservers stopped"
@@ -223,7 +223,7 @@ def _stop_pservers(client: Client, run: Run, live: Live) -> str | None:
 def failure(
     client: Client, run: Run, live: Live, workload: Manifest, message: str
 ) -> OperationFailed:
-    """The end of a run: why, the replica that failed first, and what it wrote last."""
+    """Describe why a run failed: the reason, the replica that failed first, and its last lines."""
     name = identity(workload)
     if workloads.is_going(workload) and message == "is being deleted":
         return OperationFailed(f"{name} is being deleted by somebody")
@@ -247,7 +247,7 @@ def _wrote(client: Client, run: Run, pod: Manifest) -> list[str] | None:
 
 
 def _events(client: Client, run: Run, pod: Manifest) -> list[str]:
-    """What the cluster had to complain of about a pod: its texts may quote it, its reasons not."""
+    """List the reasons of a pod's warnings; their messages may contain secrets, reasons do not."""
     fields = f"involvedObject.uid={pod['metadata']['uid']},type=Warning"
     try:
         events = client.find("v1", "Event", run.namespace, fields=fields)

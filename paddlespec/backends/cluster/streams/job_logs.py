@@ -203,7 +203,7 @@ class PodLogs:
                 self._settle(name)
 
     def _workloads(self, selector: str) -> list[Manifest]:
-        """What runs pods of the job now: of the kind that is known, or of any."""
+        """Return the workloads of the job: of the known kind, or of any kind."""
         if self._owner is None:
             return members.find(self._client, self._space, selector).workloads
         kind = workloads.of(self._owner).KIND

@@ -163,7 +163,7 @@ def _roles(workers: tuple[Worker, ...]) -> tuple[RoleState, ...]:
 
 
 def _worker(replica: Replica, process: Process | None, stage: Stage) -> Worker:
-    state = _doing(replica, stage)
+    state = _worker_state(replica, stage)
     address = process.listens[0][0] if process is not None and process.listens else None
     ended = replica.step is Step.ended
     message = ending(replica.code, replica.why) if state is WorkerState.failed else None
@@ -185,7 +185,7 @@ def _worker(replica: Replica, process: Process | None, stage: Stage) -> Worker:
     )
 
 
-def _doing(replica: Replica, stage: Stage) -> WorkerState:
+def _worker_state(replica: Replica, stage: Stage) -> WorkerState:
     """Return how far a replica is; those that were stopped with their run did not fail."""
     if replica.step is not Step.ended:
         if stage.is_over:
