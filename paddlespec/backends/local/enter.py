@@ -32,7 +32,7 @@ def execute(process: Process, command: Sequence[str], report: Callable[[str], No
 
 
 def _mounts(process: Process) -> tuple[str, ...]:
-    """Return the words that give a command the mounts of *process*, if it has any."""
+    """Return the command prefix that provides the mounts of *process*, if it has any."""
     if HELPER not in process.argv:
         return ()
     return process.argv[: process.argv.index(HELPER) + 2]

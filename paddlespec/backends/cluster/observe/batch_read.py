@@ -61,7 +61,7 @@ class Survey:
         return [live for live in self._members.get((kind, job), ()) if _has(live, labels)]
 
     def take(self, client: Client, works: Sequence[Work]) -> None:
-        """Ask for all that a comparison does; raises `OperationFailed`, also where it may not list."""
+        """Read what a comparison needs; raises `OperationFailed` if any list is forbidden."""
         targets = [
             identity(manifest)._replace(namespace=self.namespace)
             for work in works

@@ -1,8 +1,8 @@
 """
-One apply of one job on this machine: read what is there, decide, and take each step.
+Apply one job on this machine: read what exists, decide, and take each step.
 
-What is about to happen is recorded first; the supervisor itself records that the run has begun.
-Whatever dies in between, the next command sees the truth.
+The run is recorded before it starts; the supervisor itself records that it has started. If the
+command or the supervisor dies in between, the next command still sees the true state.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _PATIENCE_SECONDS = 300
 
 
 class Apply:
-    """One apply; `leash` holds the run that it started, in `run_folder`, when it is attached."""
+    """One apply; if attached, `leash` holds the run it started in `run_folder`."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class Apply:
             return self._apply(self.folder.change(lambda history: history))
 
     def _begins(self) -> bool:
-        """Whether a run is about to begin whose command has died since."""
+        """Report whether a run is starting whose command has died."""
         return any(self.folder.status(number) is None for number in self.folder.alive())
 
     def _apply(self, history: History) -> Run:
@@ -108,7 +108,9 @@ class Apply:
                 latest = self.folder.change(lambda known: known.intend(intent)).latest
                 assert latest is not None
                 self.run_folder = self.folder.run(latest.number)
-                shutil.rmtree(self.run_folder, ignore_errors=True)  # of an intent that never began
+                shutil.rmtree(
+                    self.run_folder, ignore_errors=True
+                )  # left by an intent that never started
             case End(uid):
                 self._end(next(run for run in history.runs if run.uid == uid))
             case WaitUntilGone():
@@ -143,7 +145,7 @@ class Apply:
             raise OperationFailed(
                 f"cannot write to {folder}: {(error.strerror or '').lower()}"
             ) from None
-        except BaseException:  # an interrupt as well leaves no half of a run
+        except BaseException:  # an interrupt must not leave a partial run either
             if not run_state.is_alive(folder):
                 shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -157,7 +159,7 @@ class Apply:
         return prepare(self.work, self.options or Options(environment=os.environ), folder)
 
     def _end(self, last: RunRecord) -> None:
-        """End an earlier run, and wait until nothing of it is left."""
+        """Stop an earlier run, and wait until all of its processes have ended."""
         uid = last.uid
         if last.number not in self.folder.alive() or uid is None:
             return

@@ -1,4 +1,4 @@
-"""Jobs of this machine, in the state that all targets share."""
+"""The state of jobs on this machine."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     Unread = tuple[str, OperationFailed]
 
 TARGET = "local"
-# The reason that a supervisor records for replicas it ended with the run.
+# The reason a supervisor records for replicas that it stopped with the run.
 _STOPPED = "stopped"
 
 
 def job_states(
     namespace: str, environment: Mapping[str, str] = os.environ, *, everywhere: bool, over: bool
 ) -> tuple[list[JobState], list[Unread]]:
-    """Return the jobs of one namespace or of all, with finished ones if *over*, and unreadable ones."""
+    """Return the jobs of one namespace or of all, finished ones if *over*, and unreadable ones."""
     states, failures = [], []
     for folder in jobs(environment):
         if everywhere or folder.namespace == namespace:
@@ -133,7 +133,7 @@ def _rehearsal(folder: JobFolder, number: int) -> dict[str, Any]:
 
 
 def _stage(record: RunRecord, state: RunState | None) -> Stage:
-    """Return how far a run is; a run that is being stopped still has processes."""
+    """Return the stage of a run; a run that is being stopped still has processes."""
     if state is None or record.is_over:
         goes_on = state is not None and not state.phase.is_over
         return Stage.stopping if goes_on else stage_of(record)
@@ -186,7 +186,7 @@ def _worker(replica: Replica, process: Process | None, stage: Stage) -> Worker:
 
 
 def _worker_state(replica: Replica, stage: Stage) -> WorkerState:
-    """Return how far a replica is; those that were stopped with their run did not fail."""
+    """Return the state of a replica; those that were stopped with their run did not fail."""
     if replica.step is not Step.ended:
         if stage.is_over:
             return WorkerState.unknown if stage is Stage.lost else WorkerState.stopped

@@ -1,4 +1,4 @@
-"""How far a run on this machine is, in the same words as on a cluster."""
+"""The progress of a run on this machine, worded as on a cluster."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def progress(status: Status, until: Until) -> Progress:
-    """Return how far a run is on its way to *until*; raise once it cannot get there."""
+    """Return the progress of a run towards *until*; raise once it cannot get there."""
     if status.phase is Phase.succeeded:
         stopped = any(replica.role == "pservers" for replica in status.replicas)
         parts = ["complete", *(["pservers stopped"] if stopped else []), *_losses(status)]
