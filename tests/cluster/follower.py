@@ -69,13 +69,13 @@ class Follower:
     def end(self) -> str:
         """Wait for its end; what it said besides."""
         self._thread.join(60)
-        _, told = self._process.communicate(timeout=10)
-        assert self._process.returncode == 0, told
-        assert "Traceback" not in told
-        return told
+        _, errors = self._process.communicate(timeout=10)
+        assert self._process.returncode == 0, errors
+        assert "Traceback" not in errors
+        return errors
 
     def texts(self) -> Counter[tuple[str, ...]]:
-        return Counter(tuple(each.rstrip("\n").split(" | ", 1)) for each in self.lines)
+        return Counter(tuple(line.rstrip("\n").split(" | ", 1)) for line in self.lines)
 
 
 def running(user: User, *updates: str, **marks: str) -> None:
@@ -87,7 +87,7 @@ def kill(user: User) -> None:
 
 
 def rows(text: str) -> list[list[str]]:
-    return [each.split(" | ", 1) for each in text.splitlines()]
+    return [line.split(" | ", 1) for line in text.splitlines()]
 
 
 def once(texts: tuple[str, ...] | list[str], pods: tuple[str, ...] = PODS) -> Counter[object]:

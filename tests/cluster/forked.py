@@ -50,9 +50,9 @@ class Command:
     def wait(self) -> Ended:
         with self._connection, self._stream:
             code = int(self._stream.readline())
-        out, err = (each.read_text(encoding="utf-8") for each in self._files)
-        for each in self._files:
-            each.unlink()
+        out, err = (path.read_text(encoding="utf-8") for path in self._files)
+        for path in self._files:
+            path.unlink()
         return Ended(code, out, err)
 
 
@@ -72,13 +72,13 @@ class Shell:
         connection = socket.socket(socket.AF_UNIX)
         connection.settimeout(300)
         connection.connect(str(self.path))
-        wanted = {
+        request = {
             "arguments": arguments,
             "folder": str(folder),
             "environment": dict(environment),
-            "files": [str(each) for each in files],
+            "files": [str(file) for file in files],
         }
-        connection.sendall(json.dumps(wanted).encode() + b"\n")
+        connection.sendall(json.dumps(request).encode() + b"\n")
         return Command(connection, files)
 
 
@@ -132,27 +132,27 @@ def main(path: str) -> None:
 
 def attend(connection: socket.socket) -> None:
     """Start one command, and tell of its end."""
-    wanted = json.loads(connection.makefile("r", encoding="utf-8").readline())
+    request = json.loads(connection.makefile("r", encoding="utf-8").readline())
     pid = os.fork()
     if not pid:
         connection.close()
-        become(wanted)
+        become(request)
     connection.sendall(f"{pid}\n".encode())
     _, status = os.waitpid(pid, 0)
     connection.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
     os._exit(0)
 
 
-def become(wanted: dict[str, Any]) -> None:
+def become(request: dict[str, Any]) -> None:
     """Be the command, as the interpreter would run it."""
-    os.chdir(wanted["folder"])
+    os.chdir(request["folder"])
     os.environ.clear()
-    os.environ.update(wanted["environment"])
+    os.environ.update(request["environment"])
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    for number, name in enumerate(wanted["files"], 1):
+    for number, name in enumerate(request["files"], 1):
         os.dup2(os.open(name, flags, 0o600), number)
-    sys.argv = ["paddlespec", *wanted["arguments"]]
+    sys.argv = ["paddlespec", *request["arguments"]]
     from paddlespec.__main__ import main as command
 
     code = 70
@@ -176,9 +176,9 @@ def warm_up(folder: Path) -> None:
 
     import paddlespec
 
-    for each in pkgutil.walk_packages(paddlespec.__path__, "paddlespec."):
-        if not each.name.endswith("__main__"):
-            importlib.import_module(each.name)
+    for module in pkgutil.walk_packages(paddlespec.__path__, "paddlespec."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
     from paddlespec.__main__ import main as command
 
     for arguments in (

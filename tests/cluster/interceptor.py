@@ -122,8 +122,8 @@ class Proxy:
     def deliver(self, route: Route) -> None:
         """Let the API server have what came late."""
         with contextlib.closing(self.connection()) as connection:
-            for each in route.late:
-                send(connection, each)
+            for request in route.late:
+                send(connection, request)
         route.late.clear()
 
     def connection(self) -> http.client.HTTPSConnection:
@@ -183,8 +183,8 @@ def _handler(proxy: Proxy) -> type[BaseHTTPRequestHandler]:
                 return
             status, content = fate.status or 0, b"{}"
             if fate.forward:
-                found, content = self.forward(request)
-                status = fate.status or found
+                received, content = self.forward(request)
+                status = fate.status or received
             if not fate.answer:
                 self.close_connection = True
                 return

@@ -70,10 +70,10 @@ def user(
 ) -> User:
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
     monkeypatch.setenv("BUILD_URL", "https://me:canary-address@ci.test/job/9/")
-    found = User.admin(control_plane, namespace, tmp_path)
+    admin = User.admin(control_plane, namespace, tmp_path)
     secret = {"metadata": {"name": "team"}, "stringData": {"token": "canary-object"}}
-    control_plane.request("POST", found.path("secrets"), secret)
-    return found
+    control_plane.request("POST", admin.path("secrets"), secret)
+    return admin
 
 
 @pytest.fixture
@@ -104,8 +104,8 @@ def written(folder: Path) -> Iterator[tuple[str, str]]:
 def kept(user: User) -> Iterator[tuple[str, str]]:
     """What we keep in the cluster, but for what pods need."""
     for kind in ("jobs", "statefulsets", "services", "configmaps", "pods"):
-        for each in user.all(kind):
-            yield f"{kind}/{each['metadata']['name']}", json.dumps(without_pods(each))
+        for live in user.all(kind):
+            yield f"{kind}/{live['metadata']['name']}", json.dumps(without_pods(live))
     leases = f"/apis/coordination.k8s.io/v1/namespaces/{user.namespace}/leases"
     yield "leases", json.dumps(user.plane.request("GET", leases))
     yield "events", json.dumps(user.all("events"))
@@ -114,16 +114,16 @@ def kept(user: User) -> Iterator[tuple[str, str]]:
 def without_pods(value: Any) -> Any:
     """*value* without the variables and commands of containers."""
     if isinstance(value, list):
-        return [without_pods(each) for each in value]
+        return [without_pods(item) for item in value]
     if not isinstance(value, dict):
         return value
     left = ("env", "command", "args", COPY)
-    return {key: without_pods(each) for key, each in value.items() if key not in left}
+    return {key: without_pods(member) for key, member in value.items() if key not in left}
 
 
 def search(user: User) -> None:
-    found = [name for name, text in (*written(user.folder), *kept(user)) if MARK in text]
-    assert found == []
+    leaks = [name for name, text in (*written(user.folder), *kept(user)) if MARK in text]
+    assert leaks == []
 
 
 FORMS = {
@@ -159,14 +159,14 @@ def test_what_is_printed_and_kept_while_a_job_lives(user: User, spec: tuple[str,
     user.run("apply", *spec, "--preview", "--yes", "--dry-run", "server")
     user.run("apply", *spec, "--preview", "--yes")
     live = json.dumps(user.all("jobs") + user.all("statefulsets"))
-    assert {each for each in PLACES if each not in live} == set(), "the marks reach the pods"
+    assert {place for place in PLACES if place not in live} == set(), "the marks reach the pods"
     search(user)
     # Others write secrets into what is ours.
     drift(user)
     changed = (*spec, "-u", "parameters.salt=canary-other", "-u", "env.PLAIN.value=canary-new")
     for form in FORMS["diff"]:
-        told = user.run("diff", *spec, "-o", form, code=3)
-        assert "hidden #" in told.stdout, "the value of another writer is compared"
+        result = user.run("diff", *spec, "-o", form, code=3)
+        assert "hidden #" in result.stdout, "the value of another writer is compared"
         user.run("diff", *changed, "-o", form, "--replace", code=1)
         user.run("diff", *changed, "-o", form, code=1)
     user.run("apply", *changed, code=3)
@@ -238,8 +238,8 @@ def test_a_policy_that_quotes_what_it_denies(user: User, spec: tuple[str, ...]) 
             return "no: canary-sensitive" in done.stderr
 
         user.plane.eventually(quotes, what="kubectl shows what the policy quotes")
-        told = user.run("apply", *spec, code=3)
-        assert "Job/fit-trainer" in told.stderr
+        result = user.run("apply", *spec, code=3)
+        assert "Job/fit-trainer" in result.stderr
         user.run("apply", *spec, "--dry-run", "server", code=3)
         for form in FORMS["diff"]:
             user.run("diff", *spec, "-o", form, code=3)
@@ -337,11 +337,11 @@ def test_a_token_that_is_not_known(user: User, spec: tuple[str, ...]) -> None:
     path.write_text(text.replace("admin-token", "canary-token"), encoding="utf-8")
     stale = user._replace(kubeconfig=path)
     for arguments in (("apply", *spec), ("get", "history"), ("get", "spec", "fit")):
-        told = stale.run(*arguments, code=3)
-        assert "the cluster rejected your credentials" in told.stderr
+        result = stale.run(*arguments, code=3)
+        assert "the cluster rejected your credentials" in result.stderr
 
 
 def test_the_search_can_find(user: User, spec: tuple[str, ...]) -> None:
     """What is exempt does print what is searched for."""
     out = user.start("render", *spec).communicate()[0]
-    assert {each for each in PLACES if each not in out} == set()
+    assert {place for place in PLACES if place not in out} == set()

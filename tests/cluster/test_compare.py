@@ -83,8 +83,10 @@ def operations(rows: list[Row]) -> dict[str, Operation]:
 
 def fields(rows: list[Row], name: str) -> dict[str, tuple[object, object]]:
     """The fields of one object that differ, as dotted paths."""
-    [row] = [each for each in rows if str(each.change.identity) == name]
-    return {".".join(map(str, each.path)): (each.before, each.after) for each in row.change.fields}
+    [row] = [row for row in rows if str(row.change.identity) == name]
+    return {
+        ".".join(map(str, field.path)): (field.before, field.after) for field in row.change.fields
+    }
 
 
 def problems(rows: list[Row]) -> list[str]:
@@ -110,11 +112,11 @@ def finish(user: User) -> bool:
             pod["status"]["phase"] = "Succeeded"
             user.plane.request("PUT", f"{user.path('pods')}/{pod['metadata']['name']}/status", pod)
     trainers = [
-        each
-        for each in user.all("jobs")
-        if each["metadata"]["labels"]["paddlespec.io/role"] == "trainers"
+        pod
+        for pod in user.all("jobs")
+        if pod["metadata"]["labels"]["paddlespec.io/role"] == "trainers"
     ]
-    return all("Complete" in conditions(each) for each in trainers)
+    return all("Complete" in conditions(trainer) for trainer in trainers)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -212,9 +214,9 @@ def test_replicas_are_part_of_the_program(user: User) -> None:
     user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
     rows = compare(user, spec, "-u", "trainers.replicas=3")
     assert operations(rows)[TRAINERS] is replace
-    told = fields(rows, TRAINERS)
-    assert told["spec.parallelism"] == told["spec.completions"] == (2, 3)
-    assert f"{POD}.containers.paddle.env.PADDLE_TRAINERS_NUM.value" in told
+    differing = fields(rows, TRAINERS)
+    assert differing["spec.parallelism"] == differing["spec.completions"] == (2, 3)
+    assert f"{POD}.containers.paddle.env.PADDLE_TRAINERS_NUM.value" in differing
     assert not problems(rows)
 
 
@@ -330,31 +332,31 @@ def test_what_ran_already_is_not_shown_as_new(user: User) -> None:
     user.run("apply", spec, "--wait", "complete", "--timeout", "60s")
     user.plane.request("DELETE", f"{user.path('jobs')}/fit-trainer?propagationPolicy=Background")
     user.plane.eventually(lambda: not user.names("jobs"))
-    told = user.run("diff", spec)
-    assert "nothing to do: run 1 of fit succeeded" in told.stdout
-    assert "No changes." in told.stdout
-    told = user.run("diff", spec, "--rerun", code=1)
-    assert "Plan: 4 to create" in told.stdout
+    result = user.run("diff", spec)
+    assert "nothing to do: run 1 of fit succeeded" in result.stdout
+    assert "No changes." in result.stdout
+    result = user.run("diff", spec, "--rerun", code=1)
+    assert "Plan: 4 to create" in result.stdout
 
 
 def test_a_rerun_replaces_what_is_the_same(user: User) -> None:
     spec = user.ps(run_for="1s")
     user.run("apply", spec, "--wait", "complete", "--timeout", "60s")
     user.run("diff", spec)
-    told = user.run("diff", spec, "--rerun", code=1)
-    assert "known after apply" in told.stdout
-    assert "Plan: 0 to create, 0 to change, 4 to replace, 0 to delete" in told.stdout
+    result = user.run("diff", spec, "--rerun", code=1)
+    assert "known after apply" in result.stdout
+    assert "Plan: 0 to create, 0 to change, 4 to replace, 0 to delete" in result.stdout
 
 
 def test_a_refusal_is_announced(user: User) -> None:
     spec = user.ps(run_for="1h")
     user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
     other = ("-u", "image=registry.test/paddle:2")
-    told = user.run("diff", spec, *other, code=1)
-    assert "apply would refuse this: Job/fit-trainer is running" in told.stdout
-    assert "--replace" in told.stdout
-    told = user.run("diff", spec, *other, "--replace", code=1)
-    assert "refuses" not in told.stdout
+    result = user.run("diff", spec, *other, code=1)
+    assert "apply would refuse this: Job/fit-trainer is running" in result.stdout
+    assert "--replace" in result.stdout
+    result = user.run("diff", spec, *other, "--replace", code=1)
+    assert "refuses" not in result.stdout
 
 
 def test_what_stays_as_it_is_is_no_difference(user: User) -> None:
@@ -364,10 +366,10 @@ def test_what_stays_as_it_is_is_no_difference(user: User) -> None:
     text = path.read_text(encoding="utf-8")
     other = LABELS.replace("pod.labels", 'dict(pod.labels, **{"example.com/new": "yes"})')
     path.write_text(text.replace(LABELS, other), encoding="utf-8")
-    told = user.run("diff", spec)
+    result = user.run("diff", spec)
     assert (
         "Job/fit-trainer, Job/fit-pserver kept: this version renders them differently"
-        in told.stdout
+        in result.stdout
     )
 
 
@@ -379,23 +381,23 @@ def test_what_is_rendered_no_more_is_deleted(user: User) -> None:
     claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
     user.plane.request("POST", user.path("persistentvolumeclaims"), {**theirs, "spec": claim})
     rows = compare(user, spec, "-u", "mode=parallel", "-u", "pservers-")
-    gone = [str(each.change.identity) for each in rows if each.change.operation is delete]
+    gone = [str(row.change.identity) for row in rows if row.change.operation is delete]
     assert gone == [PSERVERS, "Service/fit-pserver", "Service/fit-trainer"]
-    assert all("managedFields" not in (each.change.before or {})["metadata"] for each in rows[1:])
+    assert all("managedFields" not in (row.change.before or {})["metadata"] for row in rows[1:])
 
 
 def test_code_goes_with_the_run_that_uses_it(user: User) -> None:
     (user.folder / "train.py").write_text("print(1)\n", encoding="utf-8")
     spec = (user.ps(run_for="1h"), "-u", "package={path: .}")
     user.run("apply", *spec, "--wait", "ready", "--timeout", "60s")
-    [old] = [each for each in user.names("configmaps") if each.startswith("fit-code-")]
+    [old] = [name for name in user.names("configmaps") if name.startswith("fit-code-")]
     (user.folder / "train.py").write_text("print(2)\n", encoding="utf-8")
     rows = compare(user, *spec)
-    told = operations(rows)
-    assert told.pop(f"ConfigMap/{old}") is delete
-    [new] = [name for name in told if name.startswith("ConfigMap/fit-code-")]
-    assert told[new] is create
-    assert told[TRAINERS] is replace
+    listed = operations(rows)
+    assert listed.pop(f"ConfigMap/{old}") is delete
+    [new] = [name for name in listed if name.startswith("ConfigMap/fit-code-")]
+    assert listed[new] is create
+    assert listed[TRAINERS] is replace
     assert not problems(rows)
 
 
@@ -427,9 +429,9 @@ def test_a_foreign_object_stays_as_it_is(user: User) -> None:
     }
     user.plane.request("POST", user.path("services"), service)
     rows = compare(user, user.ps())
-    told = operations(rows)
-    assert told.pop("Service/fit-pserver") is keep
-    assert set(told.values()) == {create}
+    listed = operations(rows)
+    assert listed.pop("Service/fit-pserver") is keep
+    assert set(listed.values()) == {create}
     assert problems(rows) == [
         "Service/fit-pserver is there already and is not ours: it stays as it is"
     ]
@@ -441,13 +443,13 @@ def test_a_missing_namespace_is_told_by_every_row(user: User) -> None:
     rows = compare(nowhere, user.ps())
     assert set(operations(rows).values()) == {create}
     assert len(problems(rows)) == len(rows)
-    assert all("namespace nowhere-at-all does not exist" in each for each in problems(rows))
+    assert all("namespace nowhere-at-all does not exist" in problem for problem in problems(rows))
 
 
 def test_a_kind_that_is_not_installed(user: User) -> None:
     rows = compare(user, user.ps(), "-u", "scheduling={scheduler: volcano, gang: true}")
     assert set(operations(rows).values()) == {create}
-    [row] = [each for each in rows if each.problem]
+    [row] = [row for row in rows if row.problem]
     assert row.change.identity.kind == "PodGroup"
     assert row.problem == "the cluster does not serve kind PodGroup"
 
@@ -457,7 +459,8 @@ def test_a_user_without_rights(user: User) -> None:
     rows = compare(nobody, user.ps())
     assert len(problems(rows)) == len(rows)
     assert any(
-        f"you may not get jobs in namespace {user.namespace}" in each for each in problems(rows)
+        f"you may not get jobs in namespace {user.namespace}" in problem
+        for problem in problems(rows)
     )
 
 
@@ -475,9 +478,9 @@ def test_a_user_who_may_only_read(user: User) -> None:
     assert operations(rows)["Service/fit-trainer"] is keep
     assert "spec.activeDeadlineSeconds" in fields(rows, TRAINERS)
     assert len(problems(rows)) == len(rows)
-    for each in problems(rows):
-        assert "you may not patch" in each
-        assert "compared by reading only" in each
+    for problem in problems(rows):
+        assert "you may not patch" in problem
+        assert "compared by reading only" in problem
 
 
 def test_a_rule_of_the_cluster(user: User) -> None:
@@ -516,10 +519,10 @@ def test_a_rule_of_the_cluster(user: User) -> None:
         rows = compare(user, spec)
         assert set(operations(rows).values()) == {keep}
         assert len(problems(rows)) == 2
-        for each in problems(rows):
-            assert each.startswith("Service/fit-")
-            assert "compared by reading only" in each
-            assert "canary" not in each
+        for problem in problems(rows):
+            assert problem.startswith("Service/fit-")
+            assert "compared by reading only" in problem
+            assert "canary" not in problem
     finally:
         user.plane.request("DELETE", f"{group}/validatingadmissionpolicybindings/{name}")
         user.plane.request("DELETE", f"{group}/validatingadmissionpolicies/{name}")
@@ -533,9 +536,9 @@ def test_the_command_tells_by_its_exit_code(user: User) -> None:
     user.run("diff", a)
     service = {"metadata": {"name": "b-trainer"}, "spec": {"ports": [{"port": 1}]}}
     user.plane.request("POST", user.path("services"), service)
-    told = user.run("diff", a, b, "-u", "policy.timeout=3h", code=3)
-    assert "Job/a-trainer" in told.stdout
-    assert "Service/b-trainer is there already and is not ours" in told.stdout + told.stderr
+    result = user.run("diff", a, b, "-u", "policy.timeout=3h", code=3)
+    assert "Job/a-trainer" in result.stdout
+    assert "Service/b-trainer is there already and is not ours" in result.stdout + result.stderr
     bad = user.write("apiVersion: paddlespec.io/v1\nkind: PaddleJob\n", "bad.yaml")
     user.run("diff", bad, code=2)
     user.run("diff", a, "-o", "xml", code=2)
@@ -552,8 +555,8 @@ def test_no_form_of_the_report_tells_a_secret(user: User, form: str) -> None:
     user.run("apply", spec, "-u", f"trainers={secret}")
     user.run("diff", spec, "-u", f"trainers={secret}", "-o", form)
     other = secret.replace("canary-", "canary-other-")
-    told = user.run("diff", spec, "-u", f"trainers={other}", "-o", form, code=1)
-    assert "fit-trainer" in told.stdout
+    result = user.run("diff", spec, "-u", f"trainers={other}", "-o", form, code=1)
+    assert "fit-trainer" in result.stdout
     user.run("diff", spec, "-o", form, code=1)
 
 
@@ -568,9 +571,9 @@ def test_nothing_is_written(user: User) -> None:
 
     def asked() -> list[dict[str, Any]]:
         return [
-            each
-            for each in user.plane.audit(user="admin", namespace=user.namespace)
-            if each["verb"] not in ("get", "list", "watch") and "dryRun=All" in each["requestURI"]
+            event
+            for event in user.plane.audit(user="admin", namespace=user.namespace)
+            if event["verb"] not in ("get", "list", "watch") and "dryRun=All" in event["requestURI"]
         ]
 
     # Four compared objects three times, and four that are not there.

@@ -40,8 +40,8 @@ def edit(user: User, name: str, patch: object, manager: str = "kubectl-edit") ->
 
 
 def deadline(user: User) -> int:
-    found: int = user.get("jobs", "fit-trainer")["spec"]["activeDeadlineSeconds"]
-    return found
+    deadline: int = user.get("jobs", "fit-trainer")["spec"]["activeDeadlineSeconds"]
+    return deadline
 
 
 def troubled(user: User, spec: str, code: int, when: Callable[[Seen], bool], patch: object) -> str:
@@ -61,9 +61,9 @@ def troubled(user: User, spec: str, code: int, when: Callable[[Seen], bool], pat
 
     with intercepted(user.plane, user.folder, user.namespace, decide) as kubeconfig:
         other = user._replace(kubeconfig=kubeconfig)
-        told = other.run("apply", spec, *TIMEOUT, "--force-conflicts", code=code)
+        result = other.run("apply", spec, *TIMEOUT, "--force-conflicts", code=code)
     assert edits
-    return told.stdout + told.stderr
+    return result.stdout + result.stderr
 
 
 def forced(seen: Seen) -> bool:
@@ -72,42 +72,42 @@ def forced(seen: Seen) -> bool:
 
 
 def test_fields_of_others_are_respected(user: User, spec: str) -> None:
-    told = user.run("diff", spec, *TIMEOUT, code=3)
-    assert "spec.activeDeadlineSeconds (kubectl-edit)" in told.stdout
-    assert "--force-conflicts" in told.stdout
-    told = user.run("apply", spec, *TIMEOUT, code=3)
-    assert "spec.activeDeadlineSeconds (kubectl-edit)" in told.stderr
-    assert "--force-conflicts" in told.stderr
+    result = user.run("diff", spec, *TIMEOUT, code=3)
+    assert "spec.activeDeadlineSeconds (kubectl-edit)" in result.stdout
+    assert "--force-conflicts" in result.stdout
+    result = user.run("apply", spec, *TIMEOUT, code=3)
+    assert "spec.activeDeadlineSeconds (kubectl-edit)" in result.stderr
+    assert "--force-conflicts" in result.stderr
     assert deadline(user) == 60000
 
 
 def test_fields_of_others_are_taken_where_asked(user: User, spec: str) -> None:
-    pods = {each["metadata"]["uid"] for each in user.all("pods")}
+    pods = {pod["metadata"]["uid"] for pod in user.all("pods")}
     force = (spec, *TIMEOUT, "--force-conflicts")
     user.run("apply", *force, "--dry-run", "server")
     assert deadline(user) == 60000
-    told = user.run("apply", *force)
-    assert "Job/fit-trainer takes spec.activeDeadlineSeconds from kubectl-edit" in told.stdout
+    result = user.run("apply", *force)
+    assert "Job/fit-trainer takes spec.activeDeadlineSeconds from kubectl-edit" in result.stdout
     assert deadline(user) == 7200
-    assert pods <= {each["metadata"]["uid"] for each in user.all("pods")}
+    assert pods <= {pod["metadata"]["uid"] for pod in user.all("pods")}
     # Nothing is left to take, and nothing is disturbed.
     before = user.settled()
-    told = user.run("apply", *force)
-    assert {line.split()[1] for line in told.stdout.splitlines()} == {"unchanged"}
+    result = user.run("apply", *force)
+    assert {line.split()[1] for line in result.stdout.splitlines()} == {"unchanged"}
     assert user.everything() == before
     user.run("diff", spec, *TIMEOUT)
 
 
 def test_an_edit_before_the_fields_are_taken_is_no_part_of_it(user: User, spec: str) -> None:
-    told = troubled(user, spec, 3, forced, {"spec": {"activeDeadlineSeconds": 50000}})
-    assert "was changed at the same moment by somebody else (spec.activeDeadlineSeconds)" in told
+    events = troubled(user, spec, 3, forced, {"spec": {"activeDeadlineSeconds": 50000}})
+    assert "was changed at the same moment by somebody else (spec.activeDeadlineSeconds)" in events
     assert deadline(user) == 50000
 
 
 def test_what_changes_nothing_of_ours_is_no_obstacle(user: User, spec: str) -> None:
     """A label of somebody's does not make it another change, and stays."""
-    told = troubled(user, spec, 0, forced, {"metadata": {"labels": {"theirs": "yes"}}})
-    assert "takes spec.activeDeadlineSeconds" in told
+    events = troubled(user, spec, 0, forced, {"metadata": {"labels": {"theirs": "yes"}}})
+    assert "takes spec.activeDeadlineSeconds" in events
     assert deadline(user) == 7200
     assert user.get("jobs", "fit-trainer")["metadata"]["labels"]["theirs"] == "yes"
 
@@ -126,9 +126,9 @@ def test_an_edit_between_read_and_write_is_a_conflict(user: User) -> None:
 
     with intercepted(user.plane, user.folder, user.namespace, decide) as kubeconfig:
         other = user._replace(kubeconfig=kubeconfig)
-        told = other.run("apply", path, "-u", "policy.timeout=3h", code=3)
+        result = other.run("apply", path, "-u", "policy.timeout=3h", code=3)
     assert edits
-    assert "spec.activeDeadlineSeconds (someone)" in told.stderr
+    assert "spec.activeDeadlineSeconds (someone)" in result.stderr
     assert deadline(user) == 50000
 
 

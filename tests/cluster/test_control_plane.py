@@ -64,8 +64,8 @@ def submit(plane: ControlPlane, namespace: str, manifest: dict[str, Any]) -> str
 
 def conditions(plane: ControlPlane, path: str) -> set[str]:
     """Name the conditions of a Job that hold."""
-    found = plane.request("GET", path)["status"].get("conditions", [])
-    return {condition["type"] for condition in found if condition["status"] == "True"}
+    held = plane.request("GET", path)["status"].get("conditions", [])
+    return {condition["type"] for condition in held if condition["status"] == "True"}
 
 
 def pods(plane: ControlPlane, namespace: str) -> list[dict[str, Any]]:
@@ -239,8 +239,8 @@ def test_claims_are_bound_and_released(control_plane: ControlPlane, namespace: s
 
     def volumes() -> list[str]:
         return [
-            each["metadata"]["name"]
-            for each in control_plane.request("GET", "/api/v1/persistentvolumes")["items"]
+            pod["metadata"]["name"]
+            for pod in control_plane.request("GET", "/api/v1/persistentvolumes")["items"]
         ]
 
     control_plane.eventually(lambda: volume not in volumes())
@@ -256,17 +256,17 @@ def test_pods_ask_for_gpus_in_vain_beyond_the_capacity(
     }
     submit(control_plane, namespace, manifest)
 
-    def told() -> bool:
-        found = [
+    def reported() -> bool:
+        waiting = [
             condition
             for pod in pods(control_plane, namespace)
             for condition in pod["status"].get("conditions", [])
         ]
         return any(
-            "Insufficient nvidia.com/gpu" in condition.get("message", "") for condition in found
+            "Insufficient nvidia.com/gpu" in condition.get("message", "") for condition in waiting
         )
 
-    control_plane.eventually(told)
+    control_plane.eventually(reported)
 
 
 def test_kubectl_prints_logs(control_plane: ControlPlane, namespace: str) -> None:

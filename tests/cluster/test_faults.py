@@ -116,16 +116,16 @@ FAULTS = (*PASSING, "conflict", *SIGNALS)
 # an hour (`make faults`).
 KINDS = (
     ("dropped", "failed", "overloaded", "delayed"),
-    tuple(each for each in FAULTS if each in ("answer-lost", "late", "conflict")),
+    tuple(fault for fault in FAULTS if fault in ("answer-lost", "late", "conflict")),
     tuple(SIGNALS),
 )
 
 
 def chosen(point: int) -> list[str]:
     """The faults that request *point* meets."""
-    told = os.environ.get("PADDLESPEC_FAULTS", "")
-    if told:
-        return list(FAULTS) if told == "all" else told.split(",")
+    selection = os.environ.get("PADDLESPEC_FAULTS", "")
+    if selection:
+        return list(FAULTS) if selection == "all" else selection.split(",")
     return [kind[point % len(kind)] for kind in KINDS]
 
 
@@ -147,8 +147,8 @@ class Outcome(NamedTuple):
 
 @pytest.fixture(scope="module")
 def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
-    with shell(tmp_path_factory.mktemp("shell")) as found:
-        yield found
+    with shell(tmp_path_factory.mktemp("shell")) as forked:
+        yield forked
 
 
 @pytest.fixture
@@ -163,8 +163,8 @@ def test_a_second_command_converges(
     with proxied(user.plane) as proxy:
         trial = Trial(user, commands, proxy, SCENARIOS[scenario])
         outcomes = trial.all()
-    tried = [each for each in outcomes if each.happened]
-    failed = [f"{each.case}: {each.fault}" for each in tried if each.fault]
+    tried = [outcome for outcome in outcomes if outcome.happened]
+    failed = [f"{outcome.case}: {outcome.fault}" for outcome in tried if outcome.fault]
     record_property(RECORDED, [len(tried), len(tried) - len(failed)])
     assert len(tried) > 5 * len(chosen(1))
     assert not failed, "\n".join(failed)
@@ -187,7 +187,7 @@ class Trial:
             for point in range(1, count + 1)
             for fault in chosen(point)
         ]
-        self._prepare([each.name for each in cases])
+        self._prepare([case.name for case in cases])
         with ThreadPoolExecutor(AT_ONCE) as pool:
             first = list(pool.map(self._meet, cases))
         left = self._seen()
@@ -195,14 +195,14 @@ class Trial:
             second = list(pool.map(self._go_on, cases, [left] * len(cases)))
         final = self._settled()
         return [
-            Outcome(case, happened, told or again or self._judge(case, left, final))
-            for case, (happened, told), again in zip(cases, first, second, strict=True)
+            Outcome(case, happened, problem or again or self._judge(case, left, final))
+            for case, (happened, problem), again in zip(cases, first, second, strict=True)
         ]
 
     def _prepare(self, names: list[str]) -> None:
         specs = [
-            self.user.write(self.scenario.spec.replace("NAME", each), f"{each}.yaml")
-            for each in names
+            self.user.write(self.scenario.spec.replace("NAME", name), f"{name}.yaml")
+            for name in names
         ]
         before = self.scenario.before
         if before is None:
@@ -217,11 +217,11 @@ class Trial:
 
         def is_there() -> bool:
             if before == "complete":
-                done = [each for each in self.user.all("jobs") if "Complete" in conditions(each)]
+                done = [job for job in self.user.all("jobs") if "Complete" in conditions(job)]
             else:
-                done = [each for each in self.user.all("jobs") if each["status"].get("ready") == 2]
-            wanted = {f"{each}-trainer" for each in names}
-            return wanted <= {each["metadata"]["name"] for each in done}
+                done = [job for job in self.user.all("jobs") if job["status"].get("ready") == 2]
+            expected = {f"{name}-trainer" for name in names}
+            return expected <= {job["metadata"]["name"] for job in done}
 
         self.user.plane.eventually(is_there, within=120)
 
@@ -275,9 +275,9 @@ class Trial:
             if not (refused and runs and "--replace" in scenario.command):
                 return f"a plain apply ended with {plain.code}: {plain.stderr}"
         if plain is not None:
-            told = self._undisturbed(case, left)
-            if told:
-                return told
+            outcome = self._undisturbed(case, left)
+            if outcome:
+                return outcome
         if len(scenario.ends) > 1 and not self._is_new(case):
             again = self._run(*self._command(case.name))
             if again.code != 0:
@@ -295,7 +295,7 @@ class Trial:
             return None
         if owner["spec"]["suspend"] or self.scenario.before == "complete":
             return None
-        killed = any(each["state"] == "killed" for each in left.history(case.name))
+        killed = any(run["state"] == "killed" for run in left.history(case.name))
         now = self.user.get_or_none("jobs", f"{case.name}-trainer")
         if killed:
             return None
@@ -306,13 +306,13 @@ class Trial:
     def _is_new(self, case: Case) -> bool:
         """Whether the new run is there."""
         runs = self.user.history(case.name)
-        return len([each for each in runs if "uid" in each]) == len(self.scenario.ends)
+        return len([run for run in runs if "uid" in run]) == len(self.scenario.ends)
 
     def _judge(self, case: Case, left: There, final: There) -> str | None:
         """What is wrong with what is there at the end."""
         runs = final.history(case.name)
-        states = [each["state"] for each in runs]
-        if [each["run"] for each in runs] != list(range(1, len(self.scenario.ends) + 1)):
+        states = [run["state"] for run in runs]
+        if [run["run"] for run in runs] != list(range(1, len(self.scenario.ends) + 1)):
             return f"the runs are {runs}"
         if states != list(self.scenario.ends):
             return f"the runs ended {states}"
@@ -323,16 +323,16 @@ class Trial:
         if (
             before is not None
             and ran
-            and before["metadata"]["uid"] not in [each["uid"] for each in runs]
+            and before["metadata"]["uid"] not in [run["uid"] for run in runs]
         ):
             return f"a run was lost: {runs}"
         return self._objects(case, runs, final)
 
     def _objects(self, case: Case, runs: list[dict[str, Any]], final: There) -> str | None:
         kinds = ("jobs", "services", "pods")
-        found = {kind: final.of(kind, case.name) for kind in kinds}
+        listed = {kind: final.of(kind, case.name) for kind in kinds}
         if not runs or runs[-1]["state"] != "running":
-            left = {kind: len(each) for kind, each in found.items() if each}
+            left = {kind: len(objects) for kind, objects in listed.items() if objects}
             claims = final.of("persistentvolumeclaims", case.name)
             if left or (claims and not runs):
                 return f"left over: {left}, {len(claims)} claims"
@@ -341,17 +341,17 @@ class Trial:
         owner = final.get("jobs", case.name)
         if owner is None or owner["metadata"]["uid"] != runs[-1]["uid"]:
             return "the run that is recorded is not the one that is there"
-        if (len(found["jobs"]), len(found["pods"])) != (roles, 2 * roles):
-            return f"{len(found['jobs'])} jobs, {len(found['pods'])} pods"
-        if any(each["spec"]["suspend"] for each in found["jobs"]):
+        if (len(listed["jobs"]), len(listed["pods"])) != (roles, 2 * roles):
+            return f"{len(listed['jobs'])} jobs, {len(listed['pods'])} pods"
+        if any(job["spec"]["suspend"] for job in listed["jobs"]):
             return "a job is suspended"
-        if len(found["services"]) != roles:
-            return f"{len(found['services'])} services"
-        uids = {each["metadata"]["uid"] for each in found["jobs"]}
-        for each in (*found["services"], *found["jobs"], *found["pods"]):
-            owners = {one["uid"] for one in each["metadata"].get("ownerReferences", ())}
-            if each is not owner and not (owners and owners <= uids):
-                return f"an orphan: {each['metadata']['name']}"
+        if len(listed["services"]) != roles:
+            return f"{len(listed['services'])} services"
+        uids = {job["metadata"]["uid"] for job in listed["jobs"]}
+        for live in (*listed["services"], *listed["jobs"], *listed["pods"]):
+            owners = {one["uid"] for one in live["metadata"].get("ownerReferences", ())}
+            if live is not owner and not (owners and owners <= uids):
+                return f"an orphan: {live['metadata']['name']}"
         return None
 
     def _settled(self) -> There:
@@ -361,9 +361,9 @@ class Trial:
         def quiet() -> bool:
             seen.append(self._seen())
             pods = seen[-1].items["pods"]
-            moving = [each for each in pods if "deletionTimestamp" in each["metadata"]]
-            runs = [each for each in seen[-1].items["jobs"] if not each["spec"].get("suspend")]
-            missing = sum(each["spec"]["completions"] for each in runs) - len(pods)
+            moving = [pod for pod in pods if "deletionTimestamp" in pod["metadata"]]
+            runs = [job for job in seen[-1].items["jobs"] if not job["spec"].get("suspend")]
+            missing = sum(job["spec"]["completions"] for job in runs) - len(pods)
             return not moving and not missing
 
         with suppress(AssertionError):
@@ -376,8 +376,8 @@ class Trial:
 
     def _command(self, name: str) -> list[str]:
         spec = str(self.user.folder / f"{name}.yaml")
-        words = {"SPEC": spec, "NAME": name}
-        return [words.get(each, each) for each in self.scenario.command]
+        replacements = {"SPEC": spec, "NAME": name}
+        return [replacements.get(word, word) for word in self.scenario.command]
 
     def _run(self, *arguments: str, kubeconfig: Path | None = None, run_for: str = "1h") -> Ended:
         return self._start(*arguments, kubeconfig=kubeconfig, run_for=run_for).wait()
@@ -413,14 +413,14 @@ class There:
     def get(self, kind: str, job: str) -> dict[str, Any] | None:
         """The trainers' Job, the lock or the inventory of a job."""
         name = f"{job}-trainer" if kind == "jobs" else f"{job}.paddlespec"
-        found = (each for each in self.items[kind] if each["metadata"]["name"] == name)
-        return next(found, None)
+        matching = (live for live in self.items[kind] if live["metadata"]["name"] == name)
+        return next(matching, None)
 
     def of(self, kind: str, job: str) -> list[dict[str, Any]]:
         return [
-            each
-            for each in self.items[kind]
-            if each["metadata"].get("labels", {}).get("paddlespec.io/job") == job
+            live
+            for live in self.items[kind]
+            if live["metadata"].get("labels", {}).get("paddlespec.io/job") == job
         ]
 
     def history(self, job: str) -> list[dict[str, Any]]:

@@ -25,18 +25,18 @@ def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
 
 
 def uid(user: User, name: str = "fit-trainer") -> str:
-    found: str = user.get("jobs", name)["metadata"]["uid"]
-    return found
+    uid: str = user.get("jobs", name)["metadata"]["uid"]
+    return uid
 
 
 def image(user: User, name: str = "fit-trainer") -> str:
     template = user.get("jobs", name)["spec"]["template"]
-    found: str = template["spec"]["containers"][0]["image"]
-    return found
+    image: str = template["spec"]["containers"][0]["image"]
+    return image
 
 
 def pods(user: User) -> set[str]:
-    return {each["metadata"]["uid"] for each in user.all("pods")}
+    return {pod["metadata"]["uid"] for pod in user.all("pods")}
 
 
 def rendered_otherwise(user: User) -> None:
@@ -59,15 +59,15 @@ def test_a_finished_job_whose_program_changed_runs_anew(user: User) -> None:
     user.run("apply", spec, "--wait", "complete", "--timeout", "60s")
     first, before = uid(user), pods(user)
     assert HASH in user.get("jobs", "fit-trainer")["metadata"]["annotations"]
-    told = user.run("apply", spec, *OTHER, "--wait", "complete", "--timeout", "60s")
-    assert "Job/fit-trainer deleted" in told.stdout
-    assert "Job/fit-trainer replaced" in told.stdout
+    result = user.run("apply", spec, *OTHER, "--wait", "complete", "--timeout", "60s")
+    assert "Job/fit-trainer deleted" in result.stdout
+    assert "Job/fit-trainer replaced" in result.stdout
     assert uid(user) != first
     assert (image(user), image(user, "fit-pserver")) == (OTHER[1].partition("=")[2],) * 2
     assert "Complete" in conditions(user.get("jobs", "fit-trainer"))
     assert not before & pods(user)
-    told = user.run("apply", spec, *OTHER)
-    assert "nothing to do" in told.stderr
+    result = user.run("apply", spec, *OTHER)
+    assert "nothing to do" in result.stderr
 
 
 def test_a_failed_job_is_over_too(user: User) -> None:
@@ -84,8 +84,8 @@ def test_claims_stay(user: User) -> None:
     spec = user.ps(run_for="1s")
     user.run("apply", spec, "-u", f"volumes={claim}", "--wait", "complete")
     before = user.get("persistentvolumeclaims", "fit-out")["metadata"]["uid"]
-    told = user.run("apply", spec, "-u", f"volumes={claim}", *OTHER)
-    assert "replaced" in told.stdout
+    result = user.run("apply", spec, "-u", f"volumes={claim}", *OTHER)
+    assert "replaced" in result.stdout
     assert user.get("persistentvolumeclaims", "fit-out")["metadata"]["uid"] == before
 
 
@@ -93,9 +93,11 @@ def test_labels_and_policies_run_nothing_again(user: User) -> None:
     spec = user.ps(run_for="1s")
     user.run("apply", spec, "--wait", "complete")
     first = uid(user)
-    told = user.run("apply", spec, "-u", "metadata.labels.team=ads", "-u", "policy.keepFinished=2h")
-    assert "Job/fit-trainer changed" in told.stdout
-    assert "nothing to do" in told.stderr
+    result = user.run(
+        "apply", spec, "-u", "metadata.labels.team=ads", "-u", "policy.keepFinished=2h"
+    )
+    assert "Job/fit-trainer changed" in result.stdout
+    assert "nothing to do" in result.stderr
     live = user.get("jobs", "fit-trainer")
     assert live["metadata"]["labels"]["team"] == "ads"
     assert live["spec"]["ttlSecondsAfterFinished"] == 2 * 3600
@@ -106,13 +108,13 @@ def test_a_running_job_is_replaced_only_when_asked_to(user: User) -> None:
     spec = user.ps(run_for="1h")
     user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
     before = user.settled()
-    told = user.run("apply", spec, *OTHER, code=3)
-    assert "Job/fit-trainer is running and its spec has changed" in told.stderr
-    assert "add --replace" in told.stderr
+    result = user.run("apply", spec, *OTHER, code=3)
+    assert "Job/fit-trainer is running and its spec has changed" in result.stderr
+    assert "add --replace" in result.stderr
     assert user.everything() == before
-    told = user.run("apply", spec, *OTHER, "--replace", "--wait", "ready", "--timeout", "60s")
-    assert "Job/fit-trainer replaced" in told.stdout
-    assert not {before[each] for each in before if each.startswith("pods/")} & pods(user)
+    result = user.run("apply", spec, *OTHER, "--replace", "--wait", "ready", "--timeout", "60s")
+    assert "Job/fit-trainer replaced" in result.stdout
+    assert not {before[name] for name in before if name.startswith("pods/")} & pods(user)
     assert (len(user.pods("trainers")), len(user.pods("pservers"))) == (2, 2)
     assert image(user) == "registry.test/paddle:2"
     # Nothing has changed since: what was asked for is there.
@@ -146,9 +148,9 @@ def test_a_policy_may_refuse(user: User) -> None:
     spec = user.ps(run_for="1s")
     user.run("apply", spec, "--wait", "complete")
     before = user.get("jobs", "fit-trainer")
-    told = user.run("apply", spec, *OTHER, "-u", "policy.whenChanged=refuse", code=3)
-    assert "Job/fit-trainer is complete" in told.stderr
-    assert "which `whenChanged: refuse` forbids" in told.stderr
+    result = user.run("apply", spec, *OTHER, "-u", "policy.whenChanged=refuse", code=3)
+    assert "Job/fit-trainer is complete" in result.stderr
+    assert "which `whenChanged: refuse` forbids" in result.stderr
     assert user.get("jobs", "fit-trainer") == before
 
 
@@ -156,8 +158,8 @@ def test_a_finished_job_can_be_run_again_unchanged(user: User) -> None:
     spec = user.ps(run_for="1s")
     user.run("apply", spec, "--wait", "complete")
     first = uid(user)
-    told = user.run("apply", spec)
-    assert "add --rerun" in told.stderr
+    result = user.run("apply", spec)
+    assert "add --rerun" in result.stderr
     user.run("apply", spec, "--rerun", "--wait", "complete", "--timeout", "60s")
     assert uid(user) != first
 
@@ -166,8 +168,8 @@ def test_a_running_job_is_not_run_again(user: User) -> None:
     spec = user.ps(run_for="1h")
     user.run("apply", spec, "--wait", "ready")
     before = user.settled()
-    told = user.run("apply", spec, "--rerun")
-    assert "--rerun applies only to a finished run" in told.stderr
+    result = user.run("apply", spec, "--rerun")
+    assert "--rerun applies only to a finished run" in result.stderr
     assert user.everything() == before
 
 
@@ -177,8 +179,8 @@ def test_another_version_disturbs_nothing(user: User, run_for: str) -> None:
     user.run("apply", spec, "--wait", "ready" if run_for == "1h" else "complete")
     before = settled(user)
     rendered_otherwise(user)
-    told = user.run("apply", spec)
-    [note] = [line for line in told.stderr.splitlines() if " kept: " in line]
+    result = user.run("apply", spec)
+    [note] = [line for line in result.stderr.splitlines() if " kept: " in line]
     assert "Job/fit-trainer" in note
     assert ("Job/fit-pserver" in note) == (run_for == "1h")
     assert user.everything() == before
@@ -190,8 +192,8 @@ def test_another_version_restarts_no_stateful_pservers(user: User) -> None:
     user.run("apply", spec, *stateful, "--wait", "ready", "--timeout", "60s")
     before = user.get("statefulsets", "fit-pserver")["spec"]
     rendered_otherwise(user)
-    told = user.run("apply", spec, *stateful)
-    assert "StatefulSet/fit-pserver" in told.stderr
+    result = user.run("apply", spec, *stateful)
+    assert "StatefulSet/fit-pserver" in result.stderr
     assert user.get("statefulsets", "fit-pserver")["spec"] == before
 
 
@@ -224,8 +226,8 @@ def test_a_foreign_job_is_never_replaced(user: User) -> None:
         "--overwrite",
     )
     first = uid(user)
-    told = user.run("apply", spec, *OTHER, "--replace", code=3)
-    assert 'belongs to the job "other"' in told.stderr
+    result = user.run("apply", spec, *OTHER, "--replace", code=3)
+    assert 'belongs to the job "other"' in result.stderr
     assert uid(user) == first
 
 
@@ -242,8 +244,10 @@ def test_nothing_is_deleted_for_what_cannot_be_created(user: User, fault: str) -
         required = '{"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": []}}'
         changes += ["-u", f'trainers.affinity={{"nodeAffinity": {required}}}']
     before = user.settled()
-    told = user.run("apply", spec, *changes, "--replace", code=3)
-    assert ("is not ours" if fault == "foreign" else "Job/fit-trainer is invalid: ") in told.stderr
+    result = user.run("apply", spec, *changes, "--replace", code=3)
+    assert (
+        "is not ours" if fault == "foreign" else "Job/fit-trainer is invalid: "
+    ) in result.stderr
     assert user.everything() == before
 
 
@@ -251,12 +255,12 @@ def test_a_server_dry_run_tells_and_deletes_nothing(user: User) -> None:
     spec = user.ps(run_for="1s")
     user.run("apply", spec, "--wait", "complete")
     before = settled(user)
-    told = user.run("apply", spec, *OTHER, "--dry-run", "server")
-    assert "Job/fit-trainer would be replaced (server dry run)" in told.stdout
-    assert "deleted" not in told.stdout
-    told = user.run("apply", spec, *OTHER, "--dry-run", "client")
-    assert "Job/fit-trainer would be replaced" in told.stderr
-    assert "uid" not in told.stdout
+    result = user.run("apply", spec, *OTHER, "--dry-run", "server")
+    assert "Job/fit-trainer would be replaced (server dry run)" in result.stdout
+    assert "deleted" not in result.stdout
+    result = user.run("apply", spec, *OTHER, "--dry-run", "client")
+    assert "Job/fit-trainer would be replaced" in result.stderr
+    assert "uid" not in result.stdout
     assert user.everything() == before
 
 

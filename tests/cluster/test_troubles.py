@@ -35,7 +35,7 @@ def test_a_crowd_of_others_costs_nothing_and_stays(user: User) -> None:
         requests.clear()
         user._replace(kubeconfig=kubeconfig).run(*arguments, code=code)
         # The wait for leftovers looks as often as it has to.
-        counts.append(len([each for each in requests if "/pods" not in each.path]))
+        counts.append(len([request for request in requests if "/pods" not in request.path]))
 
     commands = [("diff", spec, 1), ("apply", spec, 0), ("diff", spec, 0), ("apply", spec, 0)]
     with intercepted(user.plane, user.folder, user.namespace, decide) as kubeconfig:
@@ -74,6 +74,6 @@ def test_an_edit_between_two_applies_is_told_and_not_overwritten(user: User) -> 
         *("-p", '{"spec": {"activeDeadlineSeconds": 60000}}', "--field-manager=editor"),
     )
     before = user.settled()
-    told = user.run("apply", spec, "-u", "policy.timeout=2h", code=3)
-    assert "spec.activeDeadlineSeconds (editor)" in told.stderr
+    result = user.run("apply", spec, "-u", "policy.timeout=2h", code=3)
+    assert "spec.activeDeadlineSeconds (editor)" in result.stderr
     assert user.everything() == before

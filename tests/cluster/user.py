@@ -147,7 +147,7 @@ class User(NamedTuple):
         return items
 
     def names(self, kind: str) -> list[str]:
-        return [each["metadata"]["name"] for each in self.all(kind)]
+        return [live["metadata"]["name"] for live in self.all(kind)]
 
     def path(self, kind: str) -> str:
         groups = {
@@ -163,14 +163,14 @@ class User(NamedTuple):
 
     def pods(self, role: str) -> list[dict[str, Any]]:
         return [
-            each
-            for each in self.all("pods")
-            if each["metadata"]["labels"]["paddlespec.io/role"] == role
-            and "deletionTimestamp" not in each["metadata"]
+            pod
+            for pod in self.all("pods")
+            if pod["metadata"]["labels"]["paddlespec.io/role"] == role
+            and "deletionTimestamp" not in pod["metadata"]
         ]
 
     def running(self, role: str) -> int:
-        return sum(each["status"]["phase"] == "Running" for each in self.pods(role))
+        return sum(pod["status"]["phase"] == "Running" for pod in self.pods(role))
 
     def phases(self, job: str) -> list[str]:
         """The phases of the pods of one Job."""
@@ -183,20 +183,20 @@ class User(NamedTuple):
     def everything(self) -> dict[str, Any]:
         """Every object that an apply may touch, whole, and the pods' identities."""
         kinds = ("jobs", "statefulsets", "services", "configmaps", "persistentvolumeclaims")
-        found = {
-            f"{kind}/{each['metadata']['name']}": each
+        objects = {
+            f"{kind}/{live['metadata']['name']}": live
             for kind in kinds
-            for each in self.all(kind)
-            if each["metadata"]["name"] != "kube-root-ca.crt"
+            for live in self.all(kind)
+            if live["metadata"]["name"] != "kube-root-ca.crt"
         }
         pods = {
-            f"pods/{each['metadata']['name']}": each["metadata"]["uid"] for each in self.all("pods")
+            f"pods/{pod['metadata']['name']}": pod["metadata"]["uid"] for pod in self.all("pods")
         }
-        return {**found, **pods}
+        return {**objects, **pods}
 
     def objects(self) -> dict[str, Any]:
         """Everything but what outlives a run: the inventories."""
-        return {key: each for key, each in self.everything().items() if ".paddlespec" not in key}
+        return {key: value for key, value in self.everything().items() if ".paddlespec" not in key}
 
     def history(self, name: str = "fit") -> list[dict[str, Any]]:
         """The runs that are recorded of a job, oldest first."""
@@ -211,7 +211,7 @@ class User(NamedTuple):
         def unchanged() -> bool:
             time.sleep(0.5)
             seen.append(self.everything())
-            return len(seen) > 3 and all(each == seen[-1] for each in seen[-4:])
+            return len(seen) > 3 and all(state == seen[-1] for state in seen[-4:])
 
         # The Job controller gathers its news for a second before it writes them.
         self.plane.eventually(unchanged, within=30)
@@ -235,4 +235,4 @@ def conditions(live: dict[str, Any]) -> set[str]:
 
 
 def documents(text: str) -> list[dict[str, Any]]:
-    return [each for each in yaml.safe_load_all(text) if each]
+    return [document for document in yaml.safe_load_all(text) if document]

@@ -27,24 +27,24 @@ MARK = "MARK_OF_THIS_TEST"
 def eventually(check: Callable[[], Any], within: float = 30.0) -> Any:
     """What *check* says once it says anything but no."""
     limit = time.monotonic() + within
-    while not (found := check()):
+    while not (result := check()):
         assert time.monotonic() < limit, "it never came to that"
         time.sleep(0.05)
-    return found
+    return result
 
 
 def marked(mark: str) -> list[int]:
     """The processes that carry *mark* in their environment, zombies apart."""
-    found = []
-    for each in Path("/proc").iterdir():
-        if not each.name.isdecimal():
+    pids = []
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdecimal():
             continue
         try:
-            if f"{MARK}={mark}".encode() in (each / "environ").read_bytes().split(b"\0"):
-                found.append(int(each.name))
+            if f"{MARK}={mark}".encode() in (folder / "environ").read_bytes().split(b"\0"):
+                pids.append(int(folder.name))
         except OSError:
             continue
-    return found
+    return pids
 
 
 def kill(pid: int) -> None:
@@ -76,15 +76,15 @@ class Rehearsal:
         (self.folder / "launch.json").write_text(dump(launch), encoding="utf-8")
         lock = os.open(run_state.lock_file(str(self.folder)), os.O_RDWR | os.O_CREAT, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX)
-        ready, tell = os.pipe()
+        ready, started = os.pipe()
         command = [
             sys.executable,
             "-m",
             "paddlespec.backends.local.supervisor.main",
             str(self.folder),
         ]
-        command += ["--lock", str(lock), "--ready", str(tell)]
-        passed = [lock, tell]
+        command += ["--lock", str(lock), "--ready", str(started)]
+        passed = [lock, started]
         if attached:
             end, self.leash = os.pipe()
             passed.append(end)
@@ -92,8 +92,8 @@ class Rehearsal:
         if self.limit:
             command = ["sh", "-c", f'{self.limit}; exec "$@"', "sh", *command]
         self.process = subprocess.Popen(command, pass_fds=passed, start_new_session=True)
-        for each in passed:
-            os.close(each)
+        for fd in passed:
+            os.close(fd)
         answer = b""
         while chunk := os.read(ready, 4096):
             answer += chunk
@@ -113,15 +113,16 @@ class Rehearsal:
 
     @property
     def status(self) -> Status:
-        found = run_state.read(str(self.folder))
-        assert found is not None
-        return found
+        status = run_state.read(str(self.folder))
+        assert status is not None
+        return status
 
     def running(self, count: int) -> None:
         """Wait until *count* replicas run."""
         eventually(
             lambda: (
-                sum(each.step is run_state.Step.running for each in self.status.replicas) == count
+                sum(replica.step is run_state.Step.running for replica in self.status.replicas)
+                == count
             )
         )
 

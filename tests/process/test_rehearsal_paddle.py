@@ -69,7 +69,7 @@ class Done(NamedTuple):
     err: str
 
     def losses(self, trainer: int) -> list[float]:
-        return [float(each) for each in re.findall(rf"trainer {trainer} .*loss (\S+)", self.out)]
+        return [float(loss) for loss in re.findall(rf"trainer {trainer} .*loss (\S+)", self.out)]
 
     def weights(self) -> dict[str, str]:
         """What each trainer holds at the end."""
@@ -88,8 +88,8 @@ class User(NamedTuple):
         """A job that has the program of the example, or another one; its folder."""
         folder = self.folder / name
         folder.mkdir()
-        for each in ("train.py", "housing.csv"):
-            shutil.copy(EXAMPLES / "fit-a-line-collective" / each, folder)
+        for file in ("train.py", "housing.csv"):
+            shutil.copy(EXAMPLES / "fit-a-line-collective" / file, folder)
         if program:
             (folder / "train.py").write_text(program, encoding="utf-8")
         env = {MARK: self.mark}
@@ -102,8 +102,8 @@ class User(NamedTuple):
                 "PADDLE_TRAINER_ENDPOINTS": ",".join(hosts),
                 "PADDLE_CURRENT_ENDPOINT": HOST.format(name=name, index="$(IDX)"),
             }
-        said = ", ".join(f'{key}: "{value}"' for key, value in env.items())
-        spec = SPEC.format(name=name, command=command, env=said, replicas=replicas)
+        variables = ", ".join(f'{key}: "{value}"' for key, value in env.items())
+        spec = SPEC.format(name=name, command=command, env=variables, replicas=replicas)
         (folder / "paddlejob.yaml").write_text(spec + more, encoding="utf-8")
         return folder
 
@@ -146,7 +146,7 @@ class User(NamedTuple):
     def pid(self, replica: str, name: str = "fit") -> int:
         status = self.status(name)
         assert status is not None
-        (pid,) = [each.pid for each in status.replicas if each.name == f"{name}-{replica}"]
+        (pid,) = [other.pid for other in status.replicas if other.name == f"{name}-{replica}"]
         assert pid is not None
         return pid
 
@@ -182,7 +182,7 @@ def together(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, tuple[Use
     for name, folder in jobs.items():
         (user.folder / "out" / name).mkdir(parents=True)
         running[name] = user.train(folder, "--mount", f"/output={user.folder / 'out' / name}")
-    return {name: (user, end(each)) for name, each in running.items()}
+    return {name: (user, end(run)) for name, run in running.items()}
 
 
 @pytest.mark.parametrize("name", ["pair", "trio", "told", "told-trio"])
@@ -200,8 +200,8 @@ def test_trainers_train_one_model_and_save_it(
     assert len(weights) == count
     assert len(set(weights.values())) == 1
     assert (user.folder / "out" / name / "model.pdparams").stat().st_size > 100
-    told = done.err.splitlines()[-2:]
-    assert told == [f"{name}: complete", f"{name}: results are in {user.folder / 'out' / name}"]
+    lines = done.err.splitlines()[-2:]
+    assert lines == [f"{name}: complete", f"{name}: results are in {user.folder / 'out' / name}"]
     user.nothing_left()
 
 
@@ -217,7 +217,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, tuple[User,
             *(EXAMPLES / "fit-a-line-ps", "-u", f"metadata.name={name}"),
             *("-u", f"env.{MARK}={user.mark}", "--mount", f"/output={out}"),
         )
-    return {name: (user, end(each, 600)) for name, each in running.items()}
+    return {name: (user, end(run, 600)) for name, run in running.items()}
 
 
 @pytest.mark.parametrize("name", ["one", "two"])
@@ -233,7 +233,7 @@ def test_parameter_servers_serve_and_are_stopped(
     assert f"{name}: complete, pservers stopped" in done.err
     status = user.status(name)
     assert status is not None
-    ends = {each.name: (each.code, each.why) for each in status.replicas}
+    ends = {replica.name: (replica.code, replica.why) for replica in status.replicas}
     assert ends[f"{name}-pserver-1"] == (143, "stopped")
     assert ends[f"{name}-trainer-1"] == (0, None)
     user.nothing_left()

@@ -50,12 +50,12 @@ class Cluster:
     def find(
         self, api_version: str, kind: str, _namespace: str, selector: str = ""
     ) -> list[Manifest]:
-        wanted = dict(part.split("=") for part in selector.split(",") if part)
+        labels = dict(part.split("=") for part in selector.split(",") if part)
         return [
             copy.deepcopy(live)
             for target, live in self.objects.items()
             if (target.api_version, target.kind) == (api_version, kind)
-            and wanted.items() <= (live["metadata"].get("labels") or {}).items()
+            and labels.items() <= (live["metadata"].get("labels") or {}).items()
         ]
 
     def serves(self, *_: str) -> bool:

@@ -192,12 +192,12 @@ class ControlPlane:
         deadline = monotonic() + within
         pause = 0.02
         while True:
-            found = probe()
-            if found:
-                return found
+            result = probe()
+            if result:
+                return result
             if monotonic() > deadline:
                 raise AssertionError(
-                    f"not within {within:g} s: {what or probe}; last answer {found!r}"
+                    f"not within {within:g} s: {what or probe}; last answer {result!r}"
                 )
             sleep(pause)
             pause = min(1.3 * pause, 0.25)

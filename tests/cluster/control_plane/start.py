@@ -102,7 +102,7 @@ def bring_up(binaries: Path, folder: Path, servers: list[Server]) -> ControlPlan
 
 def restart(servers: list[Server], folder: Path, address: str, name: str) -> None:
     """End one server, and start it again as it was."""
-    [number] = [number for number, each in enumerate(servers) if each.name == name]
+    [number] = [number for number, server in enumerate(servers) if server.name == name]
     stop([servers[number]])
     servers[number] = launch(name, servers[number].command, folder)
     wait_for(partial(healthy, address), servers, f"the API server after the end of {name}")

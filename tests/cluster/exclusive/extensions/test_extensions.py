@@ -24,9 +24,11 @@ SERVED = {
 
 
 def kinds(user: User) -> dict[str, list[str]]:
-    found = json.loads(user.run("config", "check", "-o", "json").stdout)["checks"]
+    checks = json.loads(user.run("config", "check", "-o", "json").stdout)["checks"]
     return {
-        each["name"]: [each["state"], each["detail"]] for each in found if each["what"] == "kind"
+        check["name"]: [check["state"], check["detail"]]
+        for check in checks
+        if check["what"] == "kind"
     }
 
 
