@@ -89,7 +89,7 @@ class Change(NamedTuple):
         if self.after is None:
             return Operation.delete
         fields = self.fields
-        if any(each.effect is Effect.replacement for each in fields):
+        if any(field.effect is Effect.replacement for field in fields):
             return Operation.replace
         return Operation.change if fields else Operation.keep
 
@@ -134,9 +134,9 @@ def diff(before: Iterable[Manifest], after: Iterable[Manifest]) -> list[Change]:
 
     Laws: `diff(a, a)` only keeps; the `after` of all changes that have one is the second argument.
     """
-    known = {identity(each): each for each in before}
-    changes = [Change(known.pop(identity(each), None), each) for each in after]
-    return [*changes, *(Change(each, None) for each in known.values())]
+    known = {identity(manifest): manifest for manifest in before}
+    changes = [Change(known.pop(identity(manifest), None), manifest) for manifest in after]
+    return [*changes, *(Change(manifest, None) for manifest in known.values())]
 
 
 def recreated(before: Manifest, after: Manifest, uid: str) -> Change:
@@ -157,7 +157,7 @@ def differences(before: Any, after: Any, path: Path = ()) -> Iterator[tuple[Path
     if before is after:
         return
     if isinstance(before, dict) and isinstance(after, dict):
-        for key in [*before, *(each for each in after if each not in before)]:
+        for key in [*before, *(added for added in after if added not in before)]:
             yield from differences(before.get(key, MISSING), after.get(key, MISSING), (*path, key))
     elif isinstance(before, list) and isinstance(after, list):
         yield from _list_differences(before, after, path)
@@ -177,21 +177,21 @@ def _list_differences(
                 (*path, index),
             )
         return
-    found = list(differences(old, new, path))
-    yield from found
+    rows = list(differences(old, new, path))
+    yield from rows
     # `$(VAR)` expands only to variables defined before it, so the order of a list matters.
-    if not found and list(old) != list(new):
+    if not rows and list(old) != list(new):
         yield path, list(old), list(new)
 
 
 def _named(items: list[Any]) -> dict[str, Any] | None:
     """Return the items keyed by name, if all have distinct names."""
     named: dict[str, Any] = {}
-    for each in items:
-        name = each.get("name") if isinstance(each, dict) else None
+    for item in items:
+        name = item.get("name") if isinstance(item, dict) else None
         if not isinstance(name, str) or name in named:
             return None
-        named[name] = each
+        named[name] = item
     return named
 
 

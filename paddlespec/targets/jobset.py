@@ -98,9 +98,9 @@ def render(job: Job, context: Context, templates: Templates) -> list[Manifest]:
         }
         for role in planned.roles
     ]
-    found = [templates.render(f"{name}.yaml.j2", values) for name, values in planned.beside]
-    found.append(templates.render("jobset/job-set.yaml.j2", {**planned.job_set, "roles": roles}))
-    return in_apply_order(found)
+    objects = [templates.render(f"{name}.yaml.j2", values) for name, values in planned.beside]
+    objects.append(templates.render("jobset/job-set.yaml.j2", {**planned.job_set, "roles": roles}))
+    return in_apply_order(objects)
 
 
 def _role(job: Job, name: RoleName, context: Context) -> Values:

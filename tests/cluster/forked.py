@@ -1,8 +1,8 @@
 """
-Commands that are processes of their own and start in no time: children of one that has imported.
+Commands that are separate processes but start instantly: forks of one that has imported everything.
 
-A thousand of them can be killed at every possible moment, and what every test runs costs the
-requests that it makes: if each had to import everything first, that alone would take too long.
+A thousand of them can be killed at every possible moment, and tests pay only for the requests they
+make: importing everything in each process alone would take too long.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Ended(NamedTuple):
 
 
 class Command:
-    """A command that runs."""
+    """A running command."""
 
     def __init__(self, connection: socket.socket, files: tuple[Path, Path]) -> None:
         self._stream = connection.makefile("r", encoding="utf-8")
@@ -44,7 +44,7 @@ class Command:
         self._over = threading.Event()
 
     def send(self, number: signal.Signals) -> None:
-        """Signal it; whoever asks for its end afterwards gets it."""
+        """Send it a signal; its end can still be awaited afterwards."""
         os.kill(self.pid, number)
 
     def wait(self) -> Ended:
@@ -57,7 +57,7 @@ class Command:
 
 
 class Shell:
-    """Where such commands begin."""
+    """Starts such commands."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -84,7 +84,7 @@ class Shell:
 
 @contextmanager
 def shell(folder: Path) -> Iterator[Shell]:
-    """A shell for as long as the block lasts."""
+    """Run a shell for the duration of the block."""
     path = folder / "s"
     process = subprocess.Popen(
         [sys.executable, __file__, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -103,7 +103,7 @@ def shell(folder: Path) -> Iterator[Shell]:
 
 @cache
 def common() -> Shell:
-    """The shell of all tests of this process, until it ends."""
+    """Return the shell shared by all tests of this process."""
     stack = ExitStack()
     atexit.register(stack.close)
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="paddlespec-shell-"))
@@ -111,7 +111,7 @@ def common() -> Shell:
 
 
 def main(path: str) -> None:
-    """Take orders until whoever started it closes the standard input, or is gone."""
+    """Accept commands until the parent closes the standard input, or dies."""
     warm_up(Path(path).parent)
     server = socket.socket(socket.AF_UNIX)
     server.bind(path)
@@ -131,7 +131,7 @@ def main(path: str) -> None:
 
 
 def attend(connection: socket.socket) -> None:
-    """Start one command, and tell of its end."""
+    """Start one command, and report its end."""
     request = json.loads(connection.makefile("r", encoding="utf-8").readline())
     pid = os.fork()
     if not pid:

@@ -1,4 +1,4 @@
-"""`apply` on a real control plane: what runs, what is left alone, and how it is told."""
+"""`apply` on a real control plane: what runs, what is left alone, and what is reported."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ def test_a_client_side_dry_run_prints_and_sends_nothing(user: User) -> None:
     assert {manifest["metadata"]["namespace"] for manifest in printed} == {user.namespace}
     assert not user.everything()
     user.run("apply", spec)
-    # The audit log is a moment late.
+    # The audit log lags a little.
     user.plane.eventually(lambda: "delete leases/fit.paddlespec" in user.writes())
     before = user.writes()
     printed = documents(user.run("apply", spec, "--dry-run", "client").stdout)

@@ -1,10 +1,9 @@
 """
-No secret appears anywhere: marked texts in every place where one can be, and a search of all that
-commands print and write.
+No secret appears anywhere: secrets are placed wherever possible, and all output is searched.
 
 `User.run` searches what is printed. Exempt are `render`, `render -o spec`, `apply --dry-run client`
 and `render --out`, whose results are the manifests themselves, and the variables and commands of
-pods in the cluster, which have to hold them.
+pods in the cluster, which must contain them.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ spec:
   env: {OVER_SECRET: canary-overlay}
 """
 OPTION = ("-u", "env.EXTRA_TOKEN=canary-option")
-# What is in the pods once all of it was applied.
+# The secrets that reach the pods when everything is applied.
 PLACES = {
     *("canary-parameter", "canary-sensitive", "canary-name", "canary-shape", "canary-role-name"),
     *("canary-role", "canary-overlay", "canary-option"),
@@ -93,7 +92,7 @@ def git(folder: Path, *arguments: str) -> None:
 
 
 def written(folder: Path) -> Iterator[tuple[str, str]]:
-    """What commands wrote into files of the user's."""
+    """Return what commands wrote into files of the user."""
     for path in sorted(folder.rglob("*")):
         parts = path.relative_to(folder).parts
         theirs = parts[0] in (".git", "manifests", "templates")
@@ -102,7 +101,7 @@ def written(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def kept(user: User) -> Iterator[tuple[str, str]]:
-    """What we keep in the cluster, but for what pods need."""
+    """Return what we store in the cluster, except what pods need."""
     for kind in ("jobs", "statefulsets", "services", "configmaps", "pods"):
         for live in user.all(kind):
             yield f"{kind}/{live['metadata']['name']}", json.dumps(without_pods(live))
@@ -161,7 +160,7 @@ def test_what_is_printed_and_kept_while_a_job_lives(user: User, spec: tuple[str,
     live = json.dumps(user.all("jobs") + user.all("statefulsets"))
     assert {place for place in PLACES if place not in live} == set(), "the marks reach the pods"
     search(user)
-    # Others write secrets into what is ours.
+    # Others write secrets into our objects.
     drift(user)
     changed = (*spec, "-u", "parameters.salt=canary-other", "-u", "env.PLAIN.value=canary-new")
     for form in FORMS["diff"]:
@@ -184,7 +183,7 @@ def test_what_is_printed_and_kept_while_a_job_lives(user: User, spec: tuple[str,
 
 
 def drift(user: User) -> None:
-    """Somebody sets a variable of a workload, and another tool leaves its copy of an object."""
+    """Another user sets a variable of a workload, and another tool applies a copy of an object."""
     variables = [{"name": "DB_PASSWORD", "value": "canary-drift"}]
     container = {"name": "paddle", "env": variables}
     patch = {"spec": {"template": {"spec": {"containers": [container]}}}}
@@ -195,7 +194,7 @@ def drift(user: User) -> None:
         user.plane.kubectl("patch", kind, name, *space, json.dumps(copy))
 
 
-# What the server says quotes values.
+# Messages of the server quote values.
 
 POLICY = """\
 apiVersion: admissionregistration.k8s.io/v1
@@ -342,6 +341,6 @@ def test_a_token_that_is_not_known(user: User, spec: tuple[str, ...]) -> None:
 
 
 def test_the_search_can_find(user: User, spec: tuple[str, ...]) -> None:
-    """What is exempt does print what is searched for."""
+    """The exempt commands do print what is searched for."""
     out = user.start("render", *spec).communicate()[0]
     assert {place for place in PLACES if place not in out} == set()

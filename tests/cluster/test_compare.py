@@ -1,4 +1,4 @@
-"""A job against a real control plane: what would change, and what cannot be told."""
+"""Compare a job with a real control plane: what would change, and what cannot be known."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
 
 
 def works(user: User, *arguments: str) -> Iterator[Work]:
-    """The jobs of a command line, rendered for the namespace of *user*."""
+    """Return the jobs of a command line, rendered for the namespace of *user*."""
     options: dict[str, Any] = {"updates": [f"metadata.namespace={user.namespace}"]}
     words, paths = iter(arguments), []
     for word in words:
@@ -82,7 +82,7 @@ def operations(rows: list[Row]) -> dict[str, Operation]:
 
 
 def fields(rows: list[Row], name: str) -> dict[str, tuple[object, object]]:
-    """The fields of one object that differ, as dotted paths."""
+    """Return the fields of one object that differ, as dotted paths."""
     [row] = [row for row in rows if str(row.change.identity) == name]
     return {
         ".".join(map(str, field.path)): (field.before, field.after) for field in row.change.fields
@@ -95,7 +95,7 @@ def problems(rows: list[Row]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def priorities(control_plane: ControlPlane) -> None:
-    """What the examples ask a cluster to have, which another process may have made."""
+    """Create what the examples require of a cluster, unless another process has."""
     path = "/apis/scheduling.k8s.io/v1/priorityclasses"
     for name in ("low", "normal", "high"):
         try:
@@ -106,7 +106,7 @@ def priorities(control_plane: ControlPlane) -> None:
 
 
 def finish(user: User) -> bool:
-    """End the pods of trainers that no node can take, as if they had run; whether all have."""
+    """Finish the unschedulable pods of trainers as if they had run; report whether all did."""
     for pod in user.pods("trainers"):
         if pod["status"]["phase"] == "Pending":
             pod["status"]["phase"] = "Succeeded"
@@ -141,7 +141,7 @@ def test_an_unchanged_example_shows_nothing(user: User, variant: str) -> None:
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_what_is_owned_is_what_was_sent(user: User, variant: str) -> None:
-    """The fields that are ours, as the server keeps account of them, show no noise either."""
+    """The fields that we own according to the server show no noise either."""
     [work] = works(user, *VARIANTS[variant])
     user.run("apply", *VARIANTS[variant], "-u", f"metadata.namespace={user.namespace}")
     client = Engine(lambda: resolve(str(user.kubeconfig), None, None)).client
@@ -209,7 +209,7 @@ def test_a_change_is_told_by_its_fields(user: User, case: str) -> None:
 
 
 def test_replicas_are_part_of_the_program(user: User) -> None:
-    """The count could change in place; what the replicas are told of it could not."""
+    """The count could change in place, but what the replicas are told about it could not."""
     spec = user.ps(run_for="1h")
     user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
     rows = compare(user, spec, "-u", "trainers.replicas=3")
@@ -256,7 +256,7 @@ def test_what_others_changed_is_shown(user: User) -> None:
 
 
 def test_an_apply_that_died_goes_on(user: User) -> None:
-    """What is held back is told as what the next apply does: let it go."""
+    """A suspended workload is shown as resumed, because the next apply resumes it."""
     quota = {"metadata": {"name": "one"}, "spec": {"hard": {"count/jobs.batch": "1"}}}
     user.plane.request("POST", user.path("resourcequotas"), quota)
     user.plane.eventually(lambda: user.get("resourcequotas", "one").get("status", {}).get("used"))
@@ -287,7 +287,7 @@ def test_stopped_pservers_are_no_difference(user: User) -> None:
 
 
 def test_what_changes_at_the_same_moment_is_no_difference(user: User) -> None:
-    """Both sides of a comparison are of one moment."""
+    """Both sides of a comparison are from the same moment."""
     spec = user.ps(run_for="1h")
     user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
     labels: list[str] = []
@@ -484,7 +484,7 @@ def test_a_user_who_may_only_read(user: User) -> None:
 
 
 def test_a_rule_of_the_cluster(user: User) -> None:
-    """A policy refuses what is asked; what can be read is compared."""
+    """A policy refuses the dry run; what can be read is compared."""
     spec = user.ps(run_for="1h")
     user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
     group = "/apis/admissionregistration.k8s.io/v1"
@@ -529,7 +529,7 @@ def test_a_rule_of_the_cluster(user: User) -> None:
 
 
 def test_the_command_tells_by_its_exit_code(user: User) -> None:
-    """No difference, differences, and what could not be compared, which never hides the rest."""
+    """No difference, differences, and failed comparisons, which never hide the rest."""
     a, b = user.ps("a", run_for="1h"), user.ps("b", run_for="1h")
     assert "Job/a-trainer" in user.run("diff", a, code=1).stdout
     user.run("apply", a)
@@ -548,7 +548,7 @@ def test_the_command_tells_by_its_exit_code(user: User) -> None:
 
 @pytest.mark.parametrize("form", ["text", "json", "markdown", "github"])
 def test_no_form_of_the_report_tells_a_secret(user: User, form: str) -> None:
-    """`User.run` watches all that is written."""
+    """`User.run` searches all output."""
     secret = "{env: {PASSWORD: {value: canary-1, sensitive: true}, TOKEN: canary-2}}"
     spec = user.ps(run_for="1h")
     user.run("diff", spec, "-u", f"trainers={secret}", "-o", form, code=1)
@@ -561,7 +561,7 @@ def test_no_form_of_the_report_tells_a_secret(user: User, form: str) -> None:
 
 
 def test_nothing_is_written(user: User) -> None:
-    """Every request that could change something says that it must not."""
+    """Every request that could change something is marked as a dry run."""
     spec = user.ps(run_for="1h")
     user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
     written, before = user.writes(), user.everything()
@@ -576,7 +576,7 @@ def test_nothing_is_written(user: User) -> None:
             if event["verb"] not in ("get", "list", "watch") and "dryRun=All" in event["requestURI"]
         ]
 
-    # Four compared objects three times, and four that are not there.
+    # Four objects are compared three times, and four do not exist.
     user.plane.eventually(lambda: len(asked()) >= 16)
     assert user.writes() == written
     assert user.everything() == before

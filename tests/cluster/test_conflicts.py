@@ -1,4 +1,4 @@
-"""Fields that others have set: respected unless a person says otherwise."""
+"""Fields set by others are respected unless the user says otherwise."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
 
 @pytest.fixture
 def spec(user: User) -> str:
-    """A running job whose deadline somebody else has set since."""
+    """A running job whose deadline was then set by another manager."""
     path = user.ps(run_for="1h")
     user.run("apply", path, *TIMEOUT)
     edit(user, "fit-trainer", {"spec": {"activeDeadlineSeconds": 60000}})
@@ -45,7 +45,7 @@ def deadline(user: User) -> int:
 
 
 def troubled(user: User, spec: str, code: int, when: Callable[[Seen], bool], patch: object) -> str:
-    """Force an apply while somebody changes the trainers' Job; what was told."""
+    """Force an apply while someone else changes the trainers' Job; return what is reported."""
     edits: list[int] = []
 
     def decide(seen: Seen) -> Fate:
@@ -67,7 +67,7 @@ def troubled(user: User, spec: str, code: int, when: Callable[[Seen], bool], pat
 
 
 def forced(seen: Seen) -> bool:
-    """Whether a request is the one that takes fields."""
+    """Report whether a request takes over fields."""
     return "force=true" in seen.path and "dryRun" not in seen.path
 
 
@@ -90,7 +90,7 @@ def test_fields_of_others_are_taken_where_asked(user: User, spec: str) -> None:
     assert "Job/fit-trainer takes spec.activeDeadlineSeconds from kubectl-edit" in result.stdout
     assert deadline(user) == 7200
     assert pods <= {pod["metadata"]["uid"] for pod in user.all("pods")}
-    # Nothing is left to take, and nothing is disturbed.
+    # Nothing is left to take over, and nothing is changed.
     before = user.settled()
     result = user.run("apply", *force)
     assert {line.split()[1] for line in result.stdout.splitlines()} == {"unchanged"}
@@ -105,7 +105,7 @@ def test_an_edit_before_the_fields_are_taken_is_no_part_of_it(user: User, spec: 
 
 
 def test_what_changes_nothing_of_ours_is_no_obstacle(user: User, spec: str) -> None:
-    """A label of somebody's does not make it another change, and stays."""
+    """A label set by someone else does not affect the change, and is kept."""
     events = troubled(user, spec, 0, forced, {"metadata": {"labels": {"theirs": "yes"}}})
     assert "takes spec.activeDeadlineSeconds" in events
     assert deadline(user) == 7200
@@ -113,7 +113,7 @@ def test_what_changes_nothing_of_ours_is_no_obstacle(user: User, spec: str) -> N
 
 
 def test_an_edit_between_read_and_write_is_a_conflict(user: User) -> None:
-    """No version is needed for that: who set a field last is known."""
+    """No version is needed for that: the server records who set a field last."""
     path = user.ps(run_for="1h")
     user.run("apply", path, *TIMEOUT)
     edits: list[int] = []
@@ -139,7 +139,7 @@ def test_a_replacement_ends_what_others_have_set(user: User) -> None:
     changed = (*spec, "-u", "pservers.replicas=4", "-u", "image=registry.test/paddle:2")
     refused = user.run("diff", *changed, code=1).stdout
     shown = user.run("diff", *changed, "--replace", code=1)
-    # A refusal shows what it refuses.
+    # A refusal shows the refused change.
     assert shown.stdout.partition("\n\n")[2] == refused.partition("\n\n")[2]
     assert "kubectl" not in shown.stdout + shown.stderr
     assert "spec-hash" not in shown.stdout

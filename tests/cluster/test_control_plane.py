@@ -77,7 +77,7 @@ def pods(plane: ControlPlane, namespace: str) -> list[dict[str, Any]]:
 
 
 def all_running(plane: ControlPlane, namespace: str, count: int) -> bool:
-    """Tell whether exactly this many pods run."""
+    """Report whether exactly this many pods are running."""
     return [pod["status"]["phase"] for pod in pods(plane, namespace)] == ["Running"] * count
 
 
@@ -121,7 +121,7 @@ def test_a_failing_pod_fails_the_job(control_plane: ControlPlane, namespace: str
 
 
 def test_one_index_can_fail_alone(control_plane: ControlPlane, namespace: str) -> None:
-    """The other index runs on, and the Job controller ends it."""
+    """The other index continues, and the Job controller completes it."""
     path = submit(
         control_plane, namespace, job("half", fail="3", fail_index="1", fail_reason="OOMKilled")
     )
@@ -172,7 +172,7 @@ def test_a_missing_image_is_reported(control_plane: ControlPlane, namespace: str
 
 @pytest.mark.parametrize("policy", ["Background", "Foreground"])
 def test_deletes_finish(control_plane: ControlPlane, namespace: str, policy: str) -> None:
-    """A running Job goes, and its pods with it, in spite of their finalizers."""
+    """A running Job is deleted with its pods, despite their finalizers."""
     path = submit(control_plane, namespace, job("gone", run_for="1h"))
     control_plane.eventually(lambda: all_running(control_plane, namespace, 2))
     control_plane.request("DELETE", path, {"propagationPolicy": policy})
@@ -181,7 +181,7 @@ def test_deletes_finish(control_plane: ControlPlane, namespace: str, policy: str
 
 
 def test_a_pod_may_be_slow_to_stop(control_plane: ControlPlane, namespace: str) -> None:
-    """It stays, terminating, until its time is over."""
+    """It exists, terminating, until its grace period ends."""
     path = submit(control_plane, namespace, job("slow", run_for="1h", terminate_after="1500ms"))
     control_plane.eventually(lambda: all_running(control_plane, namespace, 2))
     control_plane.request("DELETE", path, {"propagationPolicy": "Background"})
@@ -323,7 +323,7 @@ def test_the_audit_log_sees_requests(control_plane: ControlPlane, namespace: str
     sys.platform != "linux", reason="only Linux signals the children of a dead parent"
 )
 def test_servers_die_with_a_killed_session(tmp_path: Path) -> None:
-    """No teardown runs after SIGKILL, and yet nothing is left over."""
+    """No teardown runs after SIGKILL, but nothing is left behind."""
     command = [sys.executable, "-c", SESSION, str(tmp_path)]
     with subprocess.Popen(
         command, cwd=Path(__file__).parent, stdout=subprocess.PIPE, text=True

@@ -1,9 +1,9 @@
 """
 A fault at every single request of every command, one after another: a second command converges.
 
-Each case is a job of its own. The first command meets its fault at request N; a plain apply
-follows, which may go on with what was begun but decide nothing new; then what was wanted is asked
-for again. At the end the cluster and the history say the same, and nothing is left over.
+Each case is its own job. The first command meets its fault at request N. A plain apply follows,
+which may continue what was started but decide nothing new. Then the original command is repeated.
+In the end, cluster and history agree, and nothing is left over.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ spec:
   trainers: {replicas: 2, resources: {cpu: 100m, memory: 1Gi}}
   volumes: [{name: out, mountPath: /out, claim: {size: 1Gi}}]
 """
-# Hundreds of them leave room for other tests.
+# Small enough that hundreds of them leave resources for other tests.
 SMALL_PS = PS.replace("cpu: 1,", "cpu: 100m,")
 OTHER = ("-u", "image=registry.test/paddle:2")
 NO_PSERVERS = (
@@ -49,7 +49,7 @@ NO_PSERVERS = (
 )
 AT_ONCE = 12
 TTL_SECONDS = 1
-# More than one command needs, should it have to poll a little longer.
+# More than a command needs, even if it has to poll a little longer.
 MOST_REQUESTS = 60
 
 
@@ -57,8 +57,8 @@ class Scenario(NamedTuple):
     """
     A command and what becomes of its job.
 
-    `before`: what the job has become by then. `plain`: what an apply without consent is given.
-    `roles`: how many there are at the end.
+    `before`: the expected state of the job before it. `plain`: the expected result of an apply
+    without consent. `roles`: the number of roles at the end.
     """
 
     command: tuple[str, ...]
@@ -94,7 +94,7 @@ SCENARIOS = {
     "delete": Scenario(("delete", "NAME", "--ignore-not-found"), (), "running"),
 }
 
-# What passes is lived through; the rest ends the command.
+# Commands survive temporary faults; the others stop them.
 PASSING = {
     "dropped": Fate(forward=False, answer=False),
     "answer-lost": Fate(answer=False),
@@ -112,7 +112,7 @@ SIGNALS = {
 FAULTS = (*PASSING, "conflict", *SIGNALS)
 
 
-# Faults of a kind take turns over the requests, unless all are asked for: that takes a quarter of
+# Faults of a kind alternate over the requests; all combinations take a quarter of
 # an hour (`make faults`).
 KINDS = (
     ("dropped", "failed", "overloaded", "delayed"),
@@ -138,7 +138,7 @@ class Case(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a case came to; where the command had no such request, it is no case."""
+    """The result of a case; without such a request it is no case."""
 
     case: Case
     happened: bool
@@ -179,7 +179,7 @@ class Trial:
         self.folders = {run_for: self._templates(run_for) for run_for in ("0s", "1h")}
 
     def all(self) -> list[Outcome]:
-        """Walk all points with all faults; how many points there are, a trouble-free run says."""
+        """Walk all points with all faults; a run without faults determines the number of points."""
         self._prepare(["count"])
         count = self._count("count")
         cases = [
@@ -226,7 +226,7 @@ class Trial:
         self.user.plane.eventually(is_there, within=120)
 
     def _count(self, name: str) -> int:
-        """The requests of the command when nothing is in its way."""
+        """Return the number of requests of an undisturbed command."""
         route, kubeconfig = self.proxy.route(self.user.folder, self.user.namespace, _let_pass)
         ended = self._run(*self._command(name), kubeconfig=kubeconfig)
         assert ended.code == 0, ended.stderr
@@ -259,7 +259,7 @@ class Trial:
         return met.is_set(), _wrong(case, ended) if met.is_set() else None
 
     def _go_on(self, case: Case, left: There) -> str | None:
-        """What a person does next; what is wrong with it."""
+        """Continue as a user would; return what is wrong with the result."""
         scenario = self.scenario
         spec = str(self.user.folder / f"{case.name}.yaml")
         lock = left.get("leases", case.name)
@@ -289,7 +289,7 @@ class Trial:
         return None
 
     def _undisturbed(self, case: Case, left: There) -> str | None:
-        """No run that is there is ended, and no killed one is revived, by a plain apply."""
+        """Check that a plain apply ends no existing run and revives no killed one."""
         owner = left.get("jobs", case.name)
         if owner is None or "deletionTimestamp" in owner["metadata"]:
             return None
@@ -304,12 +304,12 @@ class Trial:
         return None
 
     def _is_new(self, case: Case) -> bool:
-        """Whether the new run is there."""
+        """Report whether the new run exists."""
         runs = self.user.history(case.name)
         return len([run for run in runs if "uid" in run]) == len(self.scenario.ends)
 
     def _judge(self, case: Case, left: There, final: There) -> str | None:
-        """What is wrong with what is there at the end."""
+        """Return what is wrong with the final state."""
         runs = final.history(case.name)
         states = [run["state"] for run in runs]
         if [run["run"] for run in runs] != list(range(1, len(self.scenario.ends) + 1)):
@@ -355,7 +355,7 @@ class Trial:
         return None
 
     def _settled(self) -> There:
-        """What is there once the controllers have caught up."""
+        """Return the state once the controllers have caught up."""
         seen: list[There] = []
 
         def quiet() -> bool:
@@ -411,7 +411,7 @@ class There:
         self.items = items
 
     def get(self, kind: str, job: str) -> dict[str, Any] | None:
-        """The trainers' Job, the lock or the inventory of a job."""
+        """Return the trainers' Job, the lock or the inventory of a job."""
         name = f"{job}-trainer" if kind == "jobs" else f"{job}.paddlespec"
         matching = (live for live in self.items[kind] if live["metadata"]["name"] == name)
         return next(matching, None)
@@ -434,7 +434,7 @@ def _let_pass(seen: Seen) -> Fate:
 
 
 def _wrong(case: Case, ended: Ended) -> str | None:
-    """What is wrong with the end of a command that met a fault."""
+    """Return what is wrong with how a faulted command ended."""
     if "Traceback" in ended.stderr or "internal error" in ended.stderr:
         return ended.stderr
     if "canary" in ended.stdout + ended.stderr:

@@ -1,4 +1,4 @@
-"""`port-forward` on a real control plane, whose fake kubelet leads every port to one server."""
+"""`port-forward` on a real control plane, whose fake kubelet forwards every port to one server."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LARGE = 10_000_000
 
 
 class Echo(socketserver.BaseRequestHandler):
-    """Sends back what comes, as it comes; hangs up on a line that says so."""
+    """Sends back what it receives as it arrives; hangs up on request."""
 
     def handle(self) -> None:
         while data := self.request.recv(65_536):
@@ -69,7 +69,7 @@ def served(user: User, alone: None) -> Iterator[None]:
 
 @contextmanager
 def forwarding(user: User, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
-    """The command, and the ports of this machine that it says."""
+    """Start the command, and return the local ports that it reports."""
     process = user.start("port-forward", "fit", *arguments)
     assert process.stdout
     try:
@@ -88,7 +88,7 @@ def forwarding(user: User, *arguments: str) -> Iterator[tuple[subprocess.Popen[s
 
 
 def echoed(port: int, data: bytes) -> bytes:
-    """What comes back, while it is still being sent, until that is all or we are cut off."""
+    """Send *data* while reading what comes back; stop when it is complete or cut off."""
     received = bytearray()
     with (
         suppress(ConnectionError),

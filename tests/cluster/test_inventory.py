@@ -1,4 +1,4 @@
-"""The inventory of a job: who belongs to it, what is recorded of its runs, who may write it."""
+"""The inventory of a job: its members, the record of its runs, and who may write it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def inventory(user: User, name: str = "fit") -> dict[str, Any]:
 
 
 def rewrite(user: User, data: dict[str, str], name: str = "fit") -> None:
-    """Write other data into an inventory."""
+    """Replace the data of an inventory."""
     stored = {**inventory(user, name), "data": data}
     user.plane.request("PUT", f"{user.path('configmaps')}/{name}.paddlespec", stored)
 
@@ -124,7 +124,7 @@ def test_a_run_whose_end_nobody_saw_is_shown_as_it_ended(user: User) -> None:
     assert run["state"] == "succeeded"
     assert run["finished"] == user.get("jobs", "fit-trainer")["status"]["completionTime"]
     assert as_json(user, "history")["jobs"][0]["runs"] == [run]
-    # To look is not to write.
+    # Reading writes nothing.
     assert user.history()[0]["state"] == "running"
     assert user.writes() == written
 
@@ -274,7 +274,7 @@ def test_the_commit_is_recorded_and_whether_files_differ_from_it(user: User) -> 
     assert shown[2].split()[-1] == f"{commit[:7]}+dirty"
 
 
-# The size, and what is damaged
+# Size limits, and damaged data
 
 
 def test_the_history_is_capped_by_bytes_and_keeps_what_is_newest(user: User) -> None:
@@ -289,7 +289,7 @@ def test_the_history_is_capped_by_bytes_and_keeps_what_is_newest(user: User) -> 
     data = inventory(user)["data"]
     size = sum(len(key) + len(value.encode()) for key, value in data.items())
     assert LARGEST * 0.9 < size <= LARGEST
-    # Old specs go first; of the runs all are still known.
+    # Old specs are dropped first; all runs are still recorded.
     assert [run["run"] for run in user.history()] == list(range(1, 42))
     kept = sorted(int(re.sub(r"\D", "", key)) for key in data if key.startswith("spec-"))
     assert kept == list(range(kept[0], 42))
@@ -312,7 +312,7 @@ def test_a_damaged_inventory_is_told_and_nothing_is_lost(user: User, text: str) 
     ):
         result = user.run(*arguments, code=3)
         assert "the inventory fit.paddlespec is damaged" in result.stderr
-    # One that is damaged hides no other.
+    # A damaged inventory does not hide others.
     result = user.run("get", "history", "-o", "name", code=3)
     assert result.stdout == "well\n"
     assert "fit: the inventory fit.paddlespec is damaged" in result.stderr

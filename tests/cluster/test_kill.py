@@ -1,4 +1,4 @@
-"""`kill` and `delete` on a real control plane: what goes, what stays, and for how long."""
+"""`kill` and `delete` on a real control plane: what is deleted, what is kept, and for how long."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_the_wait_is_not_for_ever(user: User) -> None:
     user.run("apply", user.ps(run_for="1h", terminate_after="1h"), "--wait", "ready")
     result = user.run("kill", "fit", "--timeout", "2s", code=5)
     assert "timed out: waiting for 2 pods to end" in result.stderr
-    # A second one goes on waiting: nothing but the pods is left.
+    # A second one continues to wait: only the pods are left.
     user.run("kill", "fit", "--timeout", "2s", code=5)
 
 

@@ -1,4 +1,4 @@
-"""The lock on a job: who waits, who is named, and what becomes of it when its holder is gone."""
+"""The lock on a job: who waits, who is named, and what happens when the holder dies."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def user(
 
 
 class Slow:
-    """A user whose apply stands still, with the lock in its hands, until it may go on."""
+    """A user whose apply pauses while holding the lock, until it may continue."""
 
     def __init__(self, user: User, route: Callable[..., Any]) -> None:
         self.holds, self.may_go_on = threading.Event(), threading.Event()
@@ -65,7 +65,7 @@ def slow(user: User) -> Iterator[Slow]:
 
 
 def lease(user: User, renewed: str = "2020-01-01T00:00:00.000000Z", seconds: int = 1) -> None:
-    """A lock of somebody who is not there any more."""
+    """A lock whose holder no longer exists."""
     spec = {
         "holderIdentity": "elsewhere/77/abc",
         "leaseDurationSeconds": seconds,
@@ -81,7 +81,7 @@ def holder(user: User) -> str | None:
 
 
 def waits(user: User) -> bool:
-    """Whether somebody has asked for the lock in vain."""
+    """Report whether someone has requested the lock in vain."""
     refused = [
         entry
         for entry in user.plane.audit(user="admin", namespace=user.namespace)
@@ -116,7 +116,7 @@ def test_a_holder_that_lives_is_not_overtaken(user: User, slow: Slow) -> None:
     spec = user.ps(run_for="1h")
     first = slow.start("apply", spec)
     held = holder(user)
-    # Three times as long as the lock lasts without a renewal.
+    # Three times the duration of the lock without a renewal.
     result = user.run("apply", spec, "--timeout", "3s", code=5)
     assert f"fit is being written by process {first.pid} on " in result.stdout + result.stderr
     assert holder(user) == held
@@ -243,7 +243,7 @@ print(json.dumps({"apiVersion": "client.authentication.k8s.io/v1", "kind": "Exec
 
 @pytest.mark.parametrize("source", ["plugin", "file"])
 def test_a_token_may_expire_while_we_wait(user: User, source: str) -> None:
-    """The kubeconfig says where tokens come from: the next one is fetched there."""
+    """The kubeconfig says where tokens come from, and the next one is fetched there."""
     valid = ["first"]
 
     def decide(seen: Seen) -> Fate:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def _alone(one_at_a_time: Callable[[str], AbstractContextManager[object]]) -> Iterator[None]:
-    """What a container writes, every container of the cluster writes."""
+    """The log of every container in the cluster is the same."""
     with one_at_a_time("logs"):
         yield
 

@@ -1,4 +1,4 @@
-"""Many jobs with one command: side by side, told in order, none in the way of another."""
+"""Many jobs with one command: in parallel, reported in order, independent of each other."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def folder(user: User) -> str:
 
 
 def requests(user: User, since: int) -> list[dict[str, Any]]:
-    """What the tool asked for here after *since* requests."""
+    """Return the requests of the tool in this namespace after the first *since*."""
     return user.plane.audit(user="admin", namespace=user.namespace)[since:]
 
 
 def theirs(user: User) -> None:
-    """Somebody else's Service under the name of one of job-05's."""
+    """A foreign Service with the name of one of job-05's."""
     body = {
         "metadata": {"name": "job-05-pserver"},
         "spec": {"clusterIP": "None", "selector": {"own": "pods"}},
@@ -85,7 +85,7 @@ def test_a_comparison_of_many_asks_no_more_than_it_must(user: User, folder: str)
         return sent if sum(request["verb"] == "patch" for request in sent) >= 4 * JOBS - 1 else []
 
     sent = user.plane.eventually(complete)
-    # Each object is tried, and the one that is not ours is looked at; the rest are lists.
+    # Each object is dry-run, and the foreign one is read; the rest are lists.
     assert sum(request["verb"] == "get" for request in sent) <= 1
     assert sum(request["verb"] == "list" for request in sent) <= 12
     assert user.writes() == []
@@ -105,7 +105,7 @@ def test_waiting_for_many_asks_as_often_as_for_one(user: User, folder: str) -> N
     ]
     of_many = [request for request in sent if "%2C" in request["requestURI"]]
     of_one = [request for request in sent if request not in of_many]
-    # One list before each start, and one for the last job that is waited for.
+    # One list before each start, and one for the last job to end.
     assert of_many
     assert len(of_one) < 2 * JOBS
 
@@ -122,7 +122,7 @@ def test_a_signal_ends_all_of_them_and_leaves_no_lock(
         items: list[Any] = user.plane.request("GET", leases)["items"]
         return items
 
-    # Pods of an earlier run, whose end is waited for with the lock held.
+    # Pods of an earlier run; the lock is held until they end.
     for number in range(8):
         labels = {"paddlespec.io/job": f"job-{number:02}", "paddlespec.io/role": "trainers"}
         body = {

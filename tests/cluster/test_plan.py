@@ -1,4 +1,4 @@
-"""`diff --out` and `apply --plan`: what was shown is what happens, or nothing does."""
+"""`diff --out` and `apply --plan`: exactly what was shown is applied, or nothing."""
 
 from __future__ import annotations
 

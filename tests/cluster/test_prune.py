@@ -1,4 +1,4 @@
-"""What is rendered no more: what goes with an apply, and what stays whatever its labels say."""
+"""Objects the spec no longer renders: what an apply deletes, and what it keeps."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
 def plant(
     user: User, name: str, manager: str = "paddlespec", job: str = "fit", **more: Any
 ) -> dict[str, Any]:
-    """An object with the labels of a job's own, applied by *manager*; a ConfigMap unless told."""
+    """Apply an object with the labels of a job's own as *manager*; by default a ConfigMap."""
     labels = {
         "paddlespec.io/job": job,
         MEMBER_LABEL: set_id(user.namespace, job),
@@ -56,7 +56,7 @@ def plant(
 
 
 def deletions(user: User, *arguments: str) -> set[str]:
-    """What a diff shows as deleted."""
+    """Return what a diff shows as deleted."""
     process = user.start("diff", *arguments, "-o", "json")
     out, err = process.communicate(timeout=120)
     assert process.returncode in (0, 1, 3), err
@@ -69,12 +69,12 @@ def deletions(user: User, *arguments: str) -> set[str]:
 
 
 def deleted(out: str) -> set[str]:
-    """What an apply says that it deleted."""
+    """Return what an apply reports as deleted."""
     return {line.split()[0] for line in out.splitlines() if line.split()[1:] == ["deleted"]}
 
 
 def ended(user: User) -> str:
-    """A spec whose job has run to its end."""
+    """A spec whose job has completed."""
     spec = user.ps(run_for="1s")
     user.run("apply", spec, "--wait", "complete", "--timeout", "60s")
     return spec
@@ -101,7 +101,7 @@ def test_a_run_is_not_ended_for_what_it_renders_no_more(user: User) -> None:
     result = user.run("apply", spec, *COLLECTIVE, code=3)
     assert "--replace" in result.stderr
     after = user.everything()
-    # What was found out about the lock may be there still.
+    # The lock may still exist.
     assert {name: after[name]["metadata"]["uid"] for name in after if "jobs/" in name} == {
         name: before[name]["metadata"]["uid"] for name in before if "jobs/" in name
     }
@@ -157,7 +157,7 @@ def test_labels_alone_do_not_make_an_object_ours(user: User) -> None:
     spec = user.ps(run_for="1h")
     user.run("apply", spec)
     plant(user, "theirs", manager="kubectl")
-    # Set member, but another job's; and the job's label without being a member of the set.
+    # A set member of another job; and the job's label on an object outside the set.
     plant(user, "others", job="other")
     plant(user, "stray", labels={MEMBER_LABEL: set_id(user.namespace, "other")})
     assert not deletions(user, spec)
@@ -187,7 +187,7 @@ def test_old_code_goes_once_nothing_refers_to_it(user: User) -> None:
 
 @pytest.mark.parametrize("through", ["volume", "projected", "envFrom", "env"])
 def test_code_that_a_pod_refers_to_stays(user: User, through: str) -> None:
-    """Whosever the pod is: the shell of a person who looks for a fault has no labels of ours."""
+    """Even for foreign pods: a user's debugging pod has no labels of ours."""
     spec = user.ps(run_for="1h")
     user.run("apply", spec)
     plant(user, "fit-code-0")
@@ -268,7 +268,7 @@ def project(user: User, run_for: str, *names: str) -> None:
 
 
 def remaining(user: User) -> set[str]:
-    """The jobs that have objects."""
+    """Return the jobs that have objects."""
     return {job["metadata"]["labels"]["paddlespec.io/job"] for job in user.all("jobs")}
 
 
@@ -290,7 +290,7 @@ def test_jobs_whose_specs_are_gone_go_when_asked(user: User) -> None:
     result = user.run("apply", "a", "--prune")
     assert deleted(result.stdout) == shown
     assert "old: its spec a/old.yaml is gone: 4 objects deleted; its history stays" in result.stderr
-    # The other folder of the project was not given.
+    # The other folder of the project was not passed.
     user.plane.eventually(lambda: remaining(user) == {"kept", "other"})
     assert [run["state"] for run in user.history("old")] == ["succeeded"]
     result = user.run("apply", "a", "--prune")
@@ -308,7 +308,7 @@ def test_a_job_without_a_spec_that_runs_stays(user: User) -> None:
     assert "its spec a/old.yaml is gone, and Job/old-trainer is running: it stays" in result.stderr
     assert "paddlespec kill old" in result.stderr
     assert remaining(user) == {"kept", "old"}
-    # One that was moved within the project is not gone.
+    # A spec that was moved within the project still exists.
     project(user, "1h", "b/old")
     result = user.run("apply", "a", "--prune")
     assert "old" not in result.stderr

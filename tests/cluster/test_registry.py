@@ -1,4 +1,4 @@
-"""Pull secrets on a real API server, and questions to a small registry on this machine."""
+"""Pull secrets on a real API server, and requests to a small registry on this machine."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
 
 
 class Handler(BaseHTTPRequestHandler):
-    """A registry that has one public image and one that asks for a token."""
+    """A registry with one public image and one that requires a token."""
 
     def do_HEAD(self) -> None:
         self.server.seen.append((self.path, self.headers.get("Authorization")))  # type: ignore[attr-defined]
@@ -98,7 +98,7 @@ def server() -> Iterator[Server]:
 def typed(
     user: User, *arguments: str, stdin: str = PASSWORD, code: int = 0, **more: str
 ) -> subprocess.CompletedProcess[str]:
-    """A command with something on its standard input; no secret comes out of it."""
+    """Run a command with standard input; its output contains no secret."""
     done = subprocess.run(
         [*COMMAND, *arguments],
         input=stdin,
@@ -203,7 +203,7 @@ def test_a_token_is_asked_for_with_the_pull_secret(user: User, server: Server) -
     add(user, "team", server.host)
     server.seen.clear()
     assert DIGEST in user.run("registry", "check", image, "--registry", "team").stdout
-    # The password goes to the token's server alone, the token to the registry.
+    # The password is sent only to the token server, the token to the registry.
     assert [(path.partition("?")[0], sent) for path, sent in server.seen] == [
         ("/v2/closed/manifests/1", None),
         ("/token", BASIC),

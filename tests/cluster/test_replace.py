@@ -1,4 +1,4 @@
-"""`apply` of a job that changed: what is replaced, what is not, and who has to agree."""
+"""`apply` of a changed job: what is replaced, what is not, and whose consent is needed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def pods(user: User) -> set[str]:
 
 
 def rendered_otherwise(user: User) -> None:
-    """Make the templates those of another version, which renders the same spec otherwise."""
+    """Use the templates of another version, which renders the same spec differently."""
     path = user.templates / "kubernetes" / WORKLOAD.name
     text = path.read_text(encoding="utf-8")
     assert LABELS in text
@@ -49,7 +49,7 @@ def rendered_otherwise(user: User) -> None:
 
 
 def settled(user: User) -> dict[str, Any]:
-    """Everything that is there, once the pservers that were stopped have ended."""
+    """Return all objects, once the stopped pservers have ended."""
     user.plane.eventually(lambda: not user.get("jobs", "fit-pserver")["status"].get("terminating"))
     return user.settled()
 
@@ -117,7 +117,7 @@ def test_a_running_job_is_replaced_only_when_asked_to(user: User) -> None:
     assert not {before[name] for name in before if name.startswith("pods/")} & pods(user)
     assert (len(user.pods("trainers")), len(user.pods("pservers"))) == (2, 2)
     assert image(user) == "registry.test/paddle:2"
-    # Nothing has changed since: what was asked for is there.
+    # Nothing has changed since: the job is as requested.
     running = user.settled()
     user.run("apply", spec, *OTHER, "--replace")
     assert user.everything() == running
@@ -198,7 +198,7 @@ def test_another_version_restarts_no_stateful_pservers(user: User) -> None:
 
 
 def forget(user: User) -> None:
-    """Make the trainers' Job one of a time when nothing was written down."""
+    """Make the trainers' Job look as if it was created before anything was recorded."""
     user.plane.kubectl(
         *("annotate", "job", "fit-trainer", "-n", user.namespace, f"{HASH}-"),
     )
@@ -265,7 +265,7 @@ def test_a_server_dry_run_tells_and_deletes_nothing(user: User) -> None:
 
 
 def interrupted_at(user: User, spec: str, point: int, *arguments: str, side: str = "after") -> int:
-    """Apply with a client that dies at a write; how many writes there were."""
+    """Apply with a client that dies at a write; return the number of writes."""
     process: list[subprocess.Popen[str]] = []
     writes = 0
 

@@ -1,7 +1,7 @@
 """
-The rights that commands need: the Roles of examples/rbac, no more and no less.
+The rights that commands need: the Roles of examples/rbac grant exactly these.
 
-What is needed is read from the API server's own account of what an administrator's commands asked.
+The rights are derived from the API server's audit log of an administrator's commands.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 RBAC = EXAMPLES / "rbac"
 ROLES = ("viewer", "differ", "applier", "operator", "registry")
-# A connection for streams is asked for by a GET that has to be allowed to create.
+# A stream is requested by a GET that needs the verb create.
 STREAMS = ("pods/exec", "pods/portforward")
 PACKAGE = str(EXAMPLES / "fit-a-line-collective")
 READS = ("get", "list", "watch")
-# Without these a command does what it was asked for, and tells less.
+# Without these, a command works but reports less.
 SPARED = {("coordination.k8s.io", "leases", "delete")}
 OPTIONAL = {(*where, verb) for where, verbs in LISTED.items() for verb in verbs.split()}
 CLAIM = "volumes=[{name: data, mountPath: /data, claim: {size: 1Gi}}]"
@@ -46,9 +46,9 @@ Right = tuple[str, str, str]
 
 class Step(NamedTuple):
     """
-    One command: the smallest role that it needs, what it ends with.
+    One command: the smallest role it needs, and its exit code.
 
-    *before* is done by an administrator, and *again* once more after each try.
+    An administrator runs *before* first, and *again* once more after each try.
     """
 
     role: str
@@ -68,17 +68,17 @@ def words(*arguments: str) -> Callable[[User], tuple[str, ...]]:
 
 
 def package(verb: str, *options: str) -> Callable[[User], tuple[str, ...]]:
-    """A job whose code travels with it."""
+    """A job whose code is delivered with it."""
 
     def arguments(user: User) -> tuple[str, ...]:
-        user.ps("other", run_for="1s")  # the marks are every job's
+        user.ps("other", run_for="1s")  # the marks affect all jobs
         return (verb, PACKAGE, *options)
 
     return arguments
 
 
 def held(user: User) -> None:
-    """A lock whose holder does not come back."""
+    """A lock whose holder does not return."""
     lease = {
         "metadata": {"name": "fit.paddlespec"},
         "spec": {"holderIdentity": "other/1/0", "leaseDurationSeconds": 1},
@@ -88,7 +88,7 @@ def held(user: User) -> None:
 
 
 def few(user: User) -> None:
-    """A quota that leaves no room for pods."""
+    """A quota too small for any pod."""
     user.plane.eventually(lambda: not user.all("pods"), within=60)
     quota = {"metadata": {"name": "few"}, "spec": {"hard": {"pods": "1"}}}
     user.plane.request("POST", user.path("resourcequotas"), quota)
@@ -166,7 +166,7 @@ STEPS = {
 
 
 def role(name: str) -> set[Right]:
-    """The rights of a Role that we ship."""
+    """Return the rights of a Role in examples/rbac."""
     manifest = yaml.safe_load((RBAC / f"{name}.yaml").read_text(encoding="utf-8"))
     assert manifest["kind"] == "Role"
     assert manifest["metadata"]["name"] == f"paddlespec-{name}"
@@ -187,13 +187,13 @@ def rules(given: set[Right]) -> list[dict[str, list[str]]]:
 
 
 def asked(event: dict[str, Any]) -> Iterator[Right]:
-    """The rights behind one request."""
+    """Return the rights that a request needs."""
     target = event["objectRef"]
     group, resource = target.get("apiGroup", ""), target["resource"]
     if target.get("subresource"):
         resource = f"{resource}/{target['subresource']}"
     yield group, resource, "get" if resource in STREAMS else event["verb"]
-    # An apply of what is not there creates it, and has to be allowed to.
+    # Applying an object that does not exist creates it, which needs the verb create.
     if event["verb"] == "patch" and event["responseStatus"]["code"] == 201:
         yield group, resource, "create"
     if resource in STREAMS:
@@ -227,7 +227,7 @@ def forwarded(user: User) -> set[Right]:
 
 
 class Needed(NamedTuple):
-    """What each command asked for."""
+    """The rights that each command requested."""
 
     steps: dict[str, set[Right]]
 
@@ -279,13 +279,13 @@ def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
 
 
 class Restricted(NamedTuple):
-    """A user of whom only rights are known."""
+    """A user with known rights."""
 
     user: User
     name: str
 
     def may(self, rights: set[Right], *probes: Right) -> None:
-        """Have exactly these rights from now on; *probes* tell when that is so."""
+        """Grant exactly these rights; *probes* show when they take effect."""
         plane, space = self.user.plane, self.user.namespace
         path = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{space}/roles/{self.name}"
         body = {"metadata": {"name": self.name}, "rules": rules(rights)}
@@ -322,13 +322,13 @@ def restricted(user: User, rights: set[Right], name: str = "runner") -> Restrict
 
 
 def same(granted: set[Right], used: set[Right]) -> bool:
-    """Whether a Role has what commands use; what is too much or too little is told."""
+    """Check that a Role grants what commands use; the assertion shows what differs."""
     assert (sorted(granted - used), sorted(used - granted)) == ([], [])
     return True
 
 
 def test_the_viewer_reads_and_nothing_else(needed: Needed) -> None:
-    """Whoever may not ask for a dry run sees a difference by reading."""
+    """A user without the right to dry runs gets a comparison by reading."""
     reading = {
         right
         for key, used in needed.steps.items()
@@ -390,7 +390,7 @@ def test_a_differ_compares_as_the_server_does_and_changes_nothing(user: User) ->
 
 
 def test_each_right_is_needed_and_told(user: User, needed: Needed) -> None:
-    """Before each command, each right that it is the first to use is taken away once."""
+    """Before each command, each right that it is the first to use is revoked once."""
     every = {right for name in ROLES for right in role(name)}
     runner = restricted(user, every)
     left, spared = every - OPTIONAL, set()
@@ -413,7 +413,7 @@ def test_each_right_is_needed_and_told(user: User, needed: Needed) -> None:
 
 
 def _is_refused(user: User, step: Step, right: Right) -> bool:
-    """Run a command without a right; whether it was refused, and the right was named."""
+    """Run a command without a right; report whether it was refused and the right was named."""
     process = user.start(*step.arguments(user))
     out, err = process.communicate(timeout=120)
     assert "Traceback" not in err, err
@@ -425,9 +425,9 @@ def _is_refused(user: User, step: Step, right: Right) -> bool:
 
 
 def _once_more(user: User, step: Step) -> None:
-    """With all rights, what was begun comes to its end."""
+    """With all rights, an interrupted operation completes."""
     process = user.start(*step.arguments(user))
     out, err = process.communicate(timeout=120)
-    # What an earlier try removed is not there to be removed again.
+    # What an earlier try deleted cannot be deleted again.
     gone = "there is no job" in err or "nothing is left of" in err
     assert process.returncode == step.code or gone, f"{step.arguments(user)}\n{out}\n{err}"

@@ -75,7 +75,7 @@ def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
 
 @pytest.fixture
 def reader(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
-    """Somebody who may nothing."""
+    """A user without rights."""
     kubeconfig = control_plane.kubeconfig_for("reader", namespace)
     return User(control_plane, namespace, tmp_path, kubeconfig)
 
@@ -85,7 +85,7 @@ def create(user: User, kind: str, manifest: dict[str, Any]) -> None:
 
 
 def bounded(user: User) -> None:
-    """A quota, counted for the first time: the cluster itself puts a ConfigMap there."""
+    """A quota that was counted once: the cluster itself creates a ConfigMap there."""
     create(user, "resourcequotas", QUOTA)
 
     def counted() -> bool:
@@ -258,7 +258,7 @@ BOUNDS: dict[str, list[tuple[str, dict[str, Any]]]] = {
 
 @pytest.mark.parametrize("bound", BOUNDS)
 def test_the_server_admits_what_is_said_to_fit_and_nothing_else(user: User, bound: str) -> None:
-    """The verdict about a pod is that of the API server, which is asked with a dry run."""
+    """The verdict about a pod is compared with the API server's, by a dry run."""
     for number, (kind, spec) in enumerate(BOUNDS[bound]):
         create(
             user,
@@ -316,7 +316,7 @@ def is_admitted(user: User, pod: dict[str, Any]) -> bool:
 
 
 def far_away(user: User) -> User:
-    """A project with a datacenter that nobody can reach."""
+    """A project with an unreachable datacenter."""
     settings = yaml.safe_load(user.kubeconfig.read_text())
     (own,) = settings["clusters"]
     settings["clusters"].append(

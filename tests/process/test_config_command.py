@@ -1,4 +1,4 @@
-"""`config` as a command: files that people also edit by hand, and a render that never changes."""
+"""`config` as a command: files that users also edit by hand, and that never affect rendering."""
 
 from __future__ import annotations
 

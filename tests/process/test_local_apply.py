@@ -1,4 +1,4 @@
-"""`--target local` from the command line: what runs here, what is left alone, what is left."""
+"""`--target local` from the command line: what runs, what is left alone, and what remains."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ PSERVERS = """\
 
 
 class User(NamedTuple):
-    """Someone at a shell of this machine, without a cluster."""
+    """A user at a shell of this machine, without a cluster."""
 
     folder: Path
     mark: str
@@ -280,7 +280,7 @@ def test_a_killed_supervisor_is_noticed_and_leaves_nothing(user: User) -> None:
 
 
 def test_what_outlives_the_supervisor_and_its_guard_is_found_by_its_variables(user: User) -> None:
-    """Both are killed at once: nobody is left who could end what processes had started."""
+    """Both are killed at once, so nothing is left that could kill the processes."""
     spec = user.write("setsid sleep 1000 & sleep 1000; true")
     for command in ("kill", "apply"):
         user.apply(spec, "--rerun")
@@ -340,7 +340,7 @@ def test_a_namespace_is_a_name_and_no_path(user: User, name: str) -> None:
 
 
 def test_programs_find_their_data_by_any_name(user: User) -> None:
-    """Spaces and other scripts, in the folder of the state too."""
+    """Names with spaces and other scripts, also in the path of the state folder."""
     data = user.folder / "dätä 漢字"
     data.mkdir()
     (data / "ƒ").write_text("ünï\n", encoding="utf-8")
@@ -366,7 +366,7 @@ def test_a_run_from_before_a_reboot_is_lost(user: User) -> None:
 
 
 def test_an_apply_that_is_killed_can_be_run_again(user: User) -> None:
-    """Wherever it dies, the next one finds one run or none, and no process twice."""
+    """Wherever it dies, the next one sees one run or none, and no process twice."""
     spec = user.write("sleep 1000")
     for delay in (0.2, 0.25, 0.3, 0.35, 0.4, 0.5):
         process = user.start("apply", spec, "--target", "local")
@@ -433,7 +433,7 @@ def test_diff_compares_with_what_runs_here(user: User) -> None:
 
 
 def test_diff_tells_what_an_apply_would_do(user: User) -> None:
-    """In the words of the cluster, and never what would not happen."""
+    """The wording is that of the cluster, and nothing is shown that would not happen."""
     here = ("--target", "local")
     spec = user.write("sleep 1000")
     user.apply(spec)
@@ -560,7 +560,7 @@ def test_old_runs_are_forgotten_and_their_history_is_not(user: User) -> None:
 
 
 def _age(path: Path) -> None:
-    """Make every run that is over one of long ago."""
+    """Make every finished run look old."""
     text = path.read_text(encoding="utf-8").replace('"running"', '"succeeded"')
     rows: list[dict[str, Any]] = json.loads(text)
     for row in rows:

@@ -1,4 +1,4 @@
-"""What a run on this machine is made of, before a supervisor starts it; and what is told instead."""
+"""What a run on this machine consists of before a supervisor starts it, and what is refused."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ COMPUTED = {"PATH", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"
 
 
 class User:
-    """Someone with a spec, a shell, and a folder for the runs."""
+    """A user with a spec, a shell, and a folder for runs."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -101,7 +101,7 @@ def mounting(user: User) -> User:
 
 
 def ran(process: Process) -> subprocess.CompletedProcess[str]:
-    """*process* as a supervisor starts it, until it ends."""
+    """Run *process* to its end, as a supervisor would start it."""
     return subprocess.run(
         process.argv, cwd=process.cwd, env=process.env, text=True, capture_output=True, check=False
     )
@@ -121,7 +121,7 @@ def parallel(command: str, rest: str = "") -> str:
 
 
 def pod_variables(pod: dict[str, Any], namespace: str, index: int) -> dict[str, str]:
-    """What the kubelet gives to the container."""
+    """Return what the kubelet passes to the container."""
     values: dict[str, str] = {}
     for variable in pod["containers"][0]["env"]:
         path = variable.get("valueFrom", {}).get("fieldRef", {}).get("fieldPath")
@@ -539,7 +539,7 @@ def test_trainers_of_old_programs_find_out_who_they_are(mounting: User) -> None:
     assert said(processes["a-trainer-1"]) == "1\n2\n"
 
 
-# Results that are there already
+# Existing results
 
 
 def test_results_are_not_overwritten_unless_the_spec_says_so(user: User) -> None:
@@ -547,7 +547,7 @@ def test_results_are_not_overwritten_unless_the_spec_says_so(user: User) -> None
     out = Path(given["/pfs/dc1/home/alice"], "out")
     spec = parallel("x", DATA)
     user.prepare(spec, mounts=given)
-    user.prepare(spec, mounts=given)  # nothing was written meanwhile
+    user.prepare(spec, mounts=given)  # nothing was written
     (out / "model").write_text("1")
     assert "is not empty: it contains model" in user.refused(spec, mounts=given)
     user.prepare(spec + "  outputPolicy: reuse\n", mounts=given)
@@ -573,7 +573,7 @@ def test_nothing_is_cleared_when_something_is_missing(user: User) -> None:
 
 
 def wheel(name: str) -> bytes:
-    """A package that needs nothing to be installed."""
+    """A package without dependencies."""
     made = BytesIO()
     info = f"{name}-1.0.dist-info"
     with ZipFile(made, "w") as archive:
@@ -590,7 +590,7 @@ def test_requirements_are_installed_once_for_all_runs(
 ) -> None:
     user.file("requirements.txt", "./demo_one-1.0-py3-none-any.whl\n")
     (user.project / "demo_one-1.0-py3-none-any.whl").write_bytes(wheel("demo_one"))
-    # What the interpreter below has is seen as well, and paths stay those of the environment.
+    # Packages of the base interpreter are visible, and paths are those of the environment.
     command = "python -c 'import demo_one, pydantic'; python3 -m demo_one"
     spec = parallel(command, "  package: {path: .}\n")
     (process,) = user.prepare(spec, python=None).processes
@@ -602,7 +602,7 @@ def test_requirements_are_installed_once_for_all_runs(
     (cached,) = (user.folder / "cache" / "paddlespec" / "python").glob("*/.ready")
     own = [sys.executable, "-c", "import demo_one"]
     assert subprocess.run(own, stderr=subprocess.DEVNULL, check=False).returncode != 0
-    # An environment that was not finished is made again.
+    # An unfinished environment is created again.
     cached.unlink()
     user.prepare(spec)
     assert cached.exists()

@@ -1,4 +1,4 @@
-"""`status`, `wait`, `get jobs` and `get workers` on what runs on this machine."""
+"""`status`, `wait`, `get jobs` and `get workers` for rehearsals on this machine."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def test_watching_ends_with_the_job(user: User, tmp_path: Path) -> None:
 
 
 def on_a_terminal(user: User, *arguments: str) -> tuple[int, str]:
-    """What a command draws on a terminal of 80 columns until it ends."""
+    """Return what a command draws on a terminal of 80 columns until it ends."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 80, 0, 0))
     command = [sys.executable, "-m", "paddlespec", *arguments]
@@ -186,7 +186,7 @@ def test_a_terminal_shows_one_picture_that_renews_itself(user: User) -> None:
     assert code == 0
     assert "state:      running" in shown
     assert "state:      succeeded" in shown
-    assert "\x1b[" in shown  # it goes back up to draw anew
+    assert "\x1b[" in shown  # it moves the cursor up to redraw
 
 
 def test_a_terminal_cuts_what_is_too_long_for_it(user: User) -> None:

@@ -1,4 +1,4 @@
-"""The supervisor with tiny scripts: who ends whom, what is left, what is told."""
+"""The supervisor with tiny scripts: what stops what, what is left, and what is reported."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_more_replicas_than_files_may_be_open_are_refused(tmp_path: Path) -> Non
 
 
 def test_one_port_of_several_is_enough_to_begin(here: Rehearsal) -> None:
-    """The first pserver of fleet opens its own port only once all trainers have come."""
+    """The first pserver of fleet opens its own port only once all trainers have connected."""
     server, address = pserver(here, 0)
     never = (address[0], free_port(address[0]))
     waits = ((never, address),)

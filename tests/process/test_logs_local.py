@@ -1,4 +1,4 @@
-"""`logs` on what runs on this machine."""
+"""`logs` for rehearsals on this machine."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ REPLICAS = (("trainers", 0), ("trainers", 1), ("pservers", 0))
 
 
 class Run:
-    """A run of which the test is the supervisor."""
+    """A run supervised by the test."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ def shown(home: Path, *arguments: str) -> list[bytes]:
 
 
 def talk(run: Run) -> None:
-    """What three replicas say, in turn."""
+    """Write output of three replicas in turn."""
     run.write(b"up\n", "pservers")
     for step in range(3):
         run.write(b"step %d\n" % step, "trainers", step % 2)

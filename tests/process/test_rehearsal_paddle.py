@@ -1,8 +1,8 @@
 """
-Rehearsals with Paddle itself: jobs that train, and every way in which they end badly.
+Rehearsals with Paddle itself: jobs that train, and every way in which they can fail.
 
-Each run has real trainers and servers; they share a cache of Python environments, so that Paddle's
-older version with parameter servers is installed once.
+Each run has real trainers and servers. They share a cache of Python environments, so Paddle's older
+version with parameter servers is installed once.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ pytestmark = [
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 LAUNCHED = "python -m paddle.distributed.launch train.py"
-# What the launcher would tell each trainer; the address of the store is the contract's own.
+# What the launcher would set for each trainer; the contract sets the address of the store.
 TOLD = """\
   allowManagedEnv: [PADDLE_TRAINER_ID, PADDLE_TRAINERS_NUM, PADDLE_TRAINER_ENDPOINTS, PADDLE_CURRENT_ENDPOINT]
 """
@@ -72,12 +72,12 @@ class Done(NamedTuple):
         return [float(loss) for loss in re.findall(rf"trainer {trainer} .*loss (\S+)", self.out)]
 
     def weights(self) -> dict[str, str]:
-        """What each trainer holds at the end."""
+        """Return the final weights of each trainer."""
         return dict(re.findall(r"trainer (\d+) weights (.*)", self.out))
 
 
 class User(NamedTuple):
-    """Someone at a shell of this machine."""
+    """A user at a shell of this machine."""
 
     folder: Path
     mark: str
@@ -85,7 +85,7 @@ class User(NamedTuple):
     def write(
         self, command: str, name: str = "fit", replicas: int = 2, more: str = "", program: str = ""
     ) -> Path:
-        """A job that has the program of the example, or another one; its folder."""
+        """Write a job with the program of the example, or another one; return its folder."""
         folder = self.folder / name
         folder.mkdir()
         for file in ("train.py", "housing.csv"):
@@ -137,7 +137,7 @@ class User(NamedTuple):
         return job.status(last.number) if last is not None else None
 
     def wrote(self, replica: str, text: str, name: str = "fit") -> None:
-        """Wait until the log of *replica* holds *text*."""
+        """Wait until the log of *replica* contains *text*."""
         log = (
             self.folder / f"state/paddlespec/local/default/{name}/runs/1/logs/{name}-{replica}.log"
         )
@@ -170,7 +170,7 @@ def end(process: subprocess.Popen[str], within: float = 180) -> Done:
 
 @pytest.fixture(scope="module")
 def together(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, tuple[User, Done]]:
-    """Collective jobs that run at once: under the launcher, and by the variables alone."""
+    """Collective jobs that run concurrently: under the launcher, and by the variables alone."""
     user = User(tmp_path_factory.mktemp("together"), uuid.uuid4().hex)
     jobs = {
         "pair": user.write(LAUNCHED, "pair"),
@@ -207,7 +207,7 @@ def test_trainers_train_one_model_and_save_it(
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, tuple[User, Done]]:
-    """The example with parameter servers, twice at once; its requirements bring Paddle 2.6.2."""
+    """The example with parameter servers, twice concurrently; it installs Paddle 2.6.2."""
     user = User(tmp_path_factory.mktemp("served"), uuid.uuid4().hex)
     running = {}
     for name in ("one", "two"):
@@ -254,7 +254,7 @@ def test_a_trainer_that_is_killed_takes_the_others_with_it_and_is_the_one_named(
 
 
 def test_a_trainer_that_is_killed_while_they_meet_leaves_nobody_waiting(user: User) -> None:
-    """Its peer would wait for ever: there is no limit in Paddle that ends it."""
+    """Its peer would wait forever: no limit in Paddle ends the wait."""
     late = "[ $PADDLESPEC_INDEX = 0 ] && sleep 1000; exec python train.py"
     process = user.train(user.write(late))
     user.wrote("trainer-1", "not yet listening")

@@ -1,4 +1,4 @@
-"""The shell text of manifests, run by real shells."""
+"""The shell scripts of manifests, run by real shells."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LONG = """sh -c 'trap "sleep 0.3; echo stopping; exit 9" TERM; echo up; while tr
 
 
 def words(folder: Path, main: str, setup: Sequence[str] = (), after: Sequence[str] = ()) -> str:
-    """The text that the shell of a container runs."""
+    """Return the script that the shell of a container runs."""
     spec = "  mode: parallel\n  trainers: {replicas: 2}\n"
     for key, value in (("setup", setup), ("teardown", after), ("command", main)):
         spec += f"  {key}: {json.dumps(value)}\n"
@@ -43,7 +43,7 @@ def run(shell: str, text: str) -> tuple[int, list[str]]:
 
 
 def stopped(shell: str, text: str) -> tuple[int, list[str]]:
-    """What comes of a program that is told to end once it is up."""
+    """Return the result of a program that is terminated once it is running."""
     with subprocess.Popen(
         [shell, "-c", text], stdout=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
@@ -104,13 +104,13 @@ class TestProgram:
 
 
 class Output:
-    """A folder for results, as the pods of one run find it."""
+    """A folder for results, as the pods of one run see it."""
 
     def __init__(self, folder: Path, policy: str) -> None:
         self.folder, self.policy = folder, policy
 
     def begin(self, run_id: str) -> int:
-        """What the init container of one replica of a run comes to."""
+        """Return the result of the init container of one replica."""
         environment = {"PATH": "/usr/bin:/bin", "PADDLESPEC_OUTPUT": str(self.folder)}
         return subprocess.run(
             ["sh", "-c", script(f"output-{self.policy}.sh")],

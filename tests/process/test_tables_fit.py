@@ -1,4 +1,4 @@
-"""Tables of `get`: cut at the width of a terminal, and nowhere else."""
+"""Tables of `get` are cut at the width of a terminal, and not otherwise."""
 
 from __future__ import annotations
 

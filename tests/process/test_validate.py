@@ -1,4 +1,4 @@
-"""`validate` and `render` as commands: what goes where, and with which code."""
+"""`validate` and `render` as commands: their output streams and exit codes."""
 
 from __future__ import annotations
 
@@ -246,7 +246,7 @@ def test_a_terminal_shows_lines_and_hints_without_colour_too(plain: str, tmp_pat
 
 
 def on_a_terminal(folder: Path, command: str, environment: dict[str, str]) -> str:
-    """Everything that a command shows on a terminal."""
+    """Return everything that a command shows on a terminal."""
     import pty
 
     process, terminal = pty.fork()
@@ -265,5 +265,5 @@ def on_a_terminal(folder: Path, command: str, environment: dict[str, str]) -> st
 def _next(stream: IO[bytes]) -> bytes:
     try:
         return stream.read(4096)
-    except OSError:  # how Linux says that nobody holds the other end any more
+    except OSError:  # on Linux, the other end of the terminal is closed
         return b""

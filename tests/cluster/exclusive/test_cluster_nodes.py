@@ -1,4 +1,4 @@
-"""Nodes of the cluster: what `get resources` and `status` say of them, and what fits on them."""
+"""Nodes of the cluster: what `get resources` and `status` report, and what fits on them."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
 
 @pytest.fixture
 def reader(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
-    """Somebody who may nothing."""
+    """A user without rights."""
     kubeconfig = control_plane.kubeconfig_for("reader", namespace)
     return User(control_plane, namespace, tmp_path, kubeconfig)
 
 
 @pytest.fixture
 def gpus(control_plane: ControlPlane) -> Iterator[str]:
-    """A node with eight GPUs, for those alone who put up with its taint."""
+    """A node with eight GPUs, only for pods that tolerate its taint."""
     name = f"gpu-{uuid.uuid4().hex[:8]}"
     amounts = {"cpu": "16", "memory": "64Gi", "nvidia.com/gpu": "8", "pods": "10"}
     node = {
@@ -94,7 +94,7 @@ def test_the_number_of_requests_is_the_same_for_few_and_for_many(user: User, gpu
         user.run("get", "resources")
         return asked(user) - before
 
-    user.run("get", "resources")  # what the cluster serves is kept from here on
+    user.run("get", "resources")  # discovery results are cached from here on
     few = requests()
     user.run("apply", user.ps("fit", run_for="1h"), *WAIT)
     assert requests() == few
@@ -156,10 +156,10 @@ def test_a_preview_says_whether_the_job_fits_now(user: User, gpus: str) -> None:
 
 
 def test_as_many_replicas_start_as_the_preview_says(user: User, gpus: str) -> None:
-    """The scheduler places what was said to find a node."""
+    """The scheduler places exactly the replicas that the preview reports as placeable."""
     spec = PS.replace("NAME", "fit").replace("mode: ps", "mode: parallel")
     spec = "\n".join(line for line in spec.splitlines() if "pservers" not in line)
-    user.ps("other", run_for="1h")  # the marks are every job's
+    user.ps("other", run_for="1h")  # the marks affect all jobs
     path = user.write(spec)
     updates = (
         *("-u", f"trainers.nodeSelector={{pool: {gpus}}}", "-u", "trainers.replicas=9"),
@@ -181,7 +181,7 @@ def test_as_many_replicas_start_as_the_preview_says(user: User, gpus: str) -> No
 
 @pytest.fixture
 def node(user: User) -> Iterator[str]:
-    """A node of the test's own, named as its namespace."""
+    """The test's own node, named after its namespace."""
     name = user.namespace
     amounts = {"cpu": "8", "memory": "16Gi", "pods": "10"}
     body = {

@@ -49,7 +49,7 @@ def spec(user: User, **marks: str) -> str:
 
 
 def job(user: User) -> Any:
-    """What `get jobs` says of the only job."""
+    """Return the only job in `get jobs`."""
     (state,) = json.loads(user.run("get", "jobs", "-a", "-o", "json").stdout)["jobs"]
     return state
 
@@ -59,7 +59,7 @@ def running(user: User, trainers: int = 2) -> None:
 
 
 def expect_quiet(user: User, *arguments: str) -> None:
-    """Check that nothing is left to apply, and that a second apply disturbs nothing."""
+    """Check that nothing is left to apply, and that a second apply changes nothing."""
     user.run("diff", *arguments)
     before = user.get("jobsets", "fit")["metadata"]["generation"], user.settled()
     applied = user.run("apply", *arguments).stdout.splitlines()
@@ -185,7 +185,7 @@ def test_what_no_pod_sees_changes_in_place(user: User) -> None:
 
 
 def test_a_timeout_cannot_change_under_a_run(user: User) -> None:
-    """It says nothing of the pods, and JobSet takes no other: what is there stays."""
+    """The timeout is not part of the pods, and JobSet does not allow the change, so it is kept."""
     path = spec(user, run_for="1h")
     user.run("apply", path, "--wait", "ready", "--timeout", "60s")
     other = ("-u", "policy.timeout=2h")

@@ -1,4 +1,4 @@
-"""The kinds of other projects come out of their modules, and leave nothing behind."""
+"""The kinds of other projects are installed from their modules and removed completely."""
 
 from __future__ import annotations
 

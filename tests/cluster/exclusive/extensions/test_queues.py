@@ -77,14 +77,14 @@ def night(user: User) -> Iterator[str]:
 
 
 def counts(user: User, name: str) -> tuple[int, ...]:
-    """How many workloads of a local queue wait, run, and have their quota."""
+    """Return how many workloads of a local queue are waiting, running, and have their quota."""
     status = user.get("localqueues", name)["status"]
     return tuple(status[f"{state}Workloads"] for state in ("pending", "admitted", "reserving"))
 
 
 @pytest.fixture
 def ads(user: User) -> Iterator[str]:
-    """A queue of Volcano; they belong to no namespace."""
+    """A queue of Volcano, which belongs to no namespace."""
     name = f"ads-{user.namespace}"
     put(
         user,
