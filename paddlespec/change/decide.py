@@ -278,7 +278,7 @@ def _prune(live: Live, *, prune: bool, replaces: bool) -> list[Step]:
     if left.error is not None:
         return [RefuseToPrune(left.error)]
     used = [owned for owned in left.owned if replaces and owned not in left.objects]
-    stays = "is no longer rendered and stays: it holds data"
+    stays = "is no longer rendered but kept, because it holds data"
     return [*map(Delete, (*left.objects, *used)), *(Keep(claim, stays) for claim in left.claims)]
 
 

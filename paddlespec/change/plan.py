@@ -136,7 +136,7 @@ def _object_moved(name: str, approved: ObjectPlan | None, now: ObjectPlan | None
         known = now or approved
         assert known is not None
         if known.operation != Operation.keep.value:
-            yield f"{name} is {'not in the plan' if approved is None else 'in the plan alone'}"
+            yield f"{name} is {'not in the plan' if approved is None else 'only in the plan'}"
         return
     if approved.uid != now.uid:
         event = "created" if approved.uid is None else "deleted or replaced"

@@ -18,7 +18,7 @@ def meaning(code: int) -> str:
     """Describe the usual meaning of *code*; empty if only the program defines it."""
     own = signalled(code)
     if own != code:
-        return f"a process below it: {_MEANINGS[own]}" if own in _MEANINGS else ""
+        return f"a child process: {_MEANINGS[own]}" if own in _MEANINGS else ""
     return _MEANINGS.get(code, "")
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Mode(str, Enum):
-    """How far an apply goes."""
+    """Whether an apply writes, or only performs a dry run."""
 
     none = "none"
     client = "client"

@@ -188,7 +188,7 @@ def state(live: Manifest) -> str:
     current = progress(live)
     if current.done:
         return "is complete" if current.ok else current.message
-    texts = {"queued": "waits in its queue", "suspended": "is suspended"}
+    texts = {"queued": "is waiting in its queue", "suspended": "is suspended"}
     return texts.get(current.message, "is running")
 
 

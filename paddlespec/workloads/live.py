@@ -16,7 +16,7 @@ _REASONS = {
     "FailedIndexes": REPLICA_FAILED,
     "PodFailurePolicy": REPLICA_FAILED,
     "FailedJobs": "a role failed",
-    "ReachedMaxRestarts": "a role failed again and again",
+    "ReachedMaxRestarts": "a role failed repeatedly",
 }
 
 

@@ -278,7 +278,7 @@ def test_a_foreign_object_is_never_taken(user: User) -> None:
     user.plane.request("POST", user.path("services"), service)
     before = user.get("services", "fit-pserver")
     result = user.run("apply", user.ps(), code=3)
-    assert "Service/fit-pserver is there already and is not ours" in result.stderr
+    assert "Service/fit-pserver already exists and was not created by paddlespec" in result.stderr
     assert user.get("services", "fit-pserver") == before
     assert not user.names("jobs"), "nothing is created for a job that cannot be completed"
 
@@ -319,7 +319,7 @@ def test_a_run_that_lost_a_role_is_not_mended(user: User) -> None:
     path = f"{user.path('jobs')}/fit-pserver?propagationPolicy=Background"
     user.plane.request("DELETE", path)
     result = user.run("apply", spec, code=3)
-    assert "Job/fit-pserver is gone while the trainers run" in result.stderr
+    assert "Job/fit-pserver no longer exists while the trainers are running" in result.stderr
     assert user.names("jobs") == ["fit-trainer"]
 
 

@@ -314,7 +314,10 @@ def test_a_lost_role_is_told(user: User) -> None:
     rows = compare(user, spec)
     assert operations(rows)[PSERVERS] is create
     [problem] = problems(rows)
-    assert problem == "Job/fit-pserver is gone while the trainers run: the run is broken"
+    assert (
+        problem
+        == "Job/fit-pserver no longer exists while the trainers are running: the run is broken"
+    )
 
 
 def test_a_run_that_is_ending_is_created_again(user: User) -> None:
@@ -433,7 +436,7 @@ def test_a_foreign_object_stays_as_it_is(user: User) -> None:
     assert listed.pop("Service/fit-pserver") is keep
     assert set(listed.values()) == {create}
     assert problems(rows) == [
-        "Service/fit-pserver is there already and is not ours: it stays as it is"
+        "Service/fit-pserver already exists and was not created by paddlespec; it is not changed"
     ]
     assert "canary-theirs" not in repr(rows)
 
@@ -538,7 +541,10 @@ def test_the_command_tells_by_its_exit_code(user: User) -> None:
     user.plane.request("POST", user.path("services"), service)
     result = user.run("diff", a, b, "-u", "policy.timeout=3h", code=3)
     assert "Job/a-trainer" in result.stdout
-    assert "Service/b-trainer is there already and is not ours" in result.stdout + result.stderr
+    assert (
+        "Service/b-trainer already exists and was not created by paddlespec"
+        in result.stdout + result.stderr
+    )
     bad = user.write("apiVersion: paddlespec.io/v1\nkind: PaddleJob\n", "bad.yaml")
     user.run("diff", bad, code=2)
     user.run("diff", a, "-o", "xml", code=2)

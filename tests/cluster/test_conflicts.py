@@ -100,7 +100,7 @@ def test_fields_of_others_are_taken_where_asked(user: User, spec: str) -> None:
 
 def test_an_edit_before_the_fields_are_taken_is_no_part_of_it(user: User, spec: str) -> None:
     events = troubled(user, spec, 3, forced, {"spec": {"activeDeadlineSeconds": 50000}})
-    assert "was changed at the same moment by somebody else (spec.activeDeadlineSeconds)" in events
+    assert "was changed concurrently by someone else (spec.activeDeadlineSeconds)" in events
     assert deadline(user) == 50000
 
 

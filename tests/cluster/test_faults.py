@@ -284,7 +284,7 @@ class Trial:
                 return f"the second one ended with {again.code}: {again.stderr}"
         if scenario.command[0] in ("kill", "delete"):
             again = self._run(*self._command(case.name))
-            if again.code != 0 and "nothing is left" not in again.stderr:
+            if again.code != 0 and "has no objects" not in again.stderr:
                 return f"the second one ended with {again.code}: {again.stderr}"
         return None
 

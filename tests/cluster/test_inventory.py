@@ -145,7 +145,7 @@ def test_what_was_killed_is_shown_until_it_is_deleted(user: User) -> None:
     assert as_json(user, "history", "fit")["jobs"][0]["runs"][0]["state"] == "killed"
     user.run("delete", "fit", "--yes")
     result = user.run("get", "history", "fit", code=3)
-    assert f"there is no job fit in namespace {user.namespace}" in result.stderr
+    assert f"job fit does not exist in namespace {user.namespace}" in result.stderr
 
 
 def test_a_name_that_was_meant(user: User) -> None:
@@ -327,5 +327,5 @@ def test_a_foreign_object_in_the_place_of_the_inventory_is_refused(user: User) -
     for arguments in (("apply", spec), ("get", "history", "fit"), ("kill", "fit", "--yes")):
         result = user.run(*arguments, code=3)
         assert "ConfigMap fit.paddlespec" in result.stderr
-        assert "is not ours" in result.stderr
+        assert "was not created by paddlespec" in result.stderr
     assert user.everything() == before

@@ -34,7 +34,7 @@ def test_kill_keeps_claims_and_delete_does_not(user: User) -> None:
     assert list(user.objects()) == ["persistentvolumeclaims/fit-out"]
     assert [run["state"] for run in user.history()] == ["killed"]
     result = user.run("kill", "fit", code=3)
-    assert "nothing is left of fit: run 1 of fit was killed" in result.stderr
+    assert "fit has no objects: run 1 of fit was killed" in result.stderr
     user.run("delete", "fit")
     assert not user.everything()
 
@@ -84,7 +84,7 @@ def test_several_jobs_go_together_and_one_that_is_not_there_stops_no_other(user:
     for name in ("one", "two", "three"):
         user.run("apply", user.ps(name, run_for="1h"))
     result = user.run("kill", "one", "nobody", "two", code=3)
-    assert "there is no job nobody" in result.stderr
+    assert "job nobody does not exist" in result.stderr
     assert user.names("jobs") == ["three-pserver", "three-trainer"]
 
 
@@ -116,7 +116,7 @@ def test_what_is_not_the_jobs_stays(user: User) -> None:
 def test_a_job_that_is_not_there(user: User) -> None:
     user.run("apply", user.ps("word2vec"))
     result = user.run("kill", "wordvec", code=3)
-    assert f"there is no job wordvec in namespace {user.namespace}" in result.stderr
+    assert f"job wordvec does not exist in namespace {user.namespace}" in result.stderr
     assert 'did you mean "word2vec"?' in result.stderr
     user.run("delete", "wordvec", code=3)
     user.run("delete", "wordvec", "--ignore-not-found")

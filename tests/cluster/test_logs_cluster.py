@@ -170,7 +170,7 @@ def test_what_is_no_more_there_is_said(user: User) -> None:
     message = user.run("logs", "fit", code=3).stderr
     assert "fit is killed, and its logs were deleted with its pods" in message
     assert "paddlespec get history fit" in message
-    assert "there is no job fitt" in user.run("logs", "fitt", code=3).stderr
+    assert "job fitt does not exist" in user.run("logs", "fitt", code=3).stderr
 
 
 def test_whoever_may_not_read_logs_is_told_once(user: User) -> None:

@@ -67,7 +67,10 @@ def test_a_job_that_fails_does_not_stop_the_others(user: User, folder: str) -> N
     done = user.run("apply", folder, code=3)
     last = done.stderr.splitlines()[-1]
     assert last == f"{JOBS} jobs: {JOBS - 1} applied, 1 failed (job-05)"
-    assert "job-05: Service/job-05-pserver is there already and is not ours" in done.stderr
+    assert (
+        "job-05: Service/job-05-pserver already exists and was not created by paddlespec"
+        in done.stderr
+    )
     assert len([job for job in user.all("jobs") if not job["spec"].get("suspend")]) == 2 * (
         JOBS - 1
     )
@@ -78,7 +81,7 @@ def test_a_comparison_of_many_asks_no_more_than_it_must(user: User, folder: str)
     before = len(requests(user, 0))
     done = user.run("diff", folder, code=3)
     assert "job-05" in done.stdout
-    assert "Service/job-05-pserver is there already and is not ours" in done.stdout
+    assert "Service/job-05-pserver already exists and was not created by paddlespec" in done.stdout
 
     def complete() -> list[dict[str, Any]]:
         sent = requests(user, before)

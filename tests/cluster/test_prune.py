@@ -244,9 +244,9 @@ def test_an_empty_set_deletes_nothing(user: User) -> None:
     before = user.settled()
     engine = Engine(lambda: resolve(str(user.kubeconfig), None, None))
     work = Work("fit", [])
-    with pytest.raises(OperationFailed, match="nothing is rendered of fit"):
+    with pytest.raises(OperationFailed, match="fit renders no objects"):
         engine.compare(work, Consent())
-    with pytest.raises(OperationFailed, match="nothing is rendered of fit"):
+    with pytest.raises(OperationFailed, match="fit renders no objects"):
         engine.apply(work, Mode.none, lambda _: None, Consent(replace=True))
     engine.close()
     assert user.everything() == before
@@ -289,7 +289,10 @@ def test_jobs_whose_specs_are_gone_go_when_asked(user: User) -> None:
     assert remaining(user) == {"kept", "old", "other"}
     result = user.run("apply", "a", "--prune")
     assert deleted(result.stdout) == shown
-    assert "old: its spec a/old.yaml is gone: 4 objects deleted; its history stays" in result.stderr
+    assert (
+        "old: its spec a/old.yaml no longer exists: 4 objects deleted; its history is kept"
+        in result.stderr
+    )
     # The other folder of the project was not passed.
     user.plane.eventually(lambda: remaining(user) == {"kept", "other"})
     assert [run["state"] for run in user.history("old")] == ["succeeded"]
@@ -303,9 +306,15 @@ def test_a_job_without_a_spec_that_runs_stays(user: User) -> None:
     user.run("apply", "a", "--wait", "ready", "--timeout", "60s")
     (user.folder / "a/old.yaml").unlink()
     result = user.run("diff", "a", "--prune", code=3)
-    assert "its spec a/old.yaml is gone, and Job/old-trainer is running: it stays" in result.stdout
+    assert (
+        "its spec a/old.yaml no longer exists, but Job/old-trainer is running; it is kept"
+        in result.stdout
+    )
     result = user.run("apply", "a", "--prune", "--replace", code=3)
-    assert "its spec a/old.yaml is gone, and Job/old-trainer is running: it stays" in result.stderr
+    assert (
+        "its spec a/old.yaml no longer exists, but Job/old-trainer is running; it is kept"
+        in result.stderr
+    )
     assert "paddlespec kill old" in result.stderr
     assert remaining(user) == {"kept", "old"}
     # A spec that was moved within the project still exists.

@@ -246,7 +246,7 @@ def test_nothing_is_deleted_for_what_cannot_be_created(user: User, fault: str) -
     before = user.settled()
     result = user.run("apply", spec, *changes, "--replace", code=3)
     assert (
-        "is not ours" if fault == "foreign" else "Job/fit-trainer is invalid: "
+        "was not created by paddlespec" if fault == "foreign" else "Job/fit-trainer is invalid: "
     ) in result.stderr
     assert user.everything() == before
 

@@ -192,7 +192,7 @@ def test_whoever_may_only_look_learns_the_verdict(user: User) -> None:
     reader = user._replace(kubeconfig=user.plane.kubeconfig_for("reader", user.namespace))
     user.run("apply", user.ps(run_for="1s"))
     message = reader.run("wait", "fit", "--timeout", "60s").stderr
-    assert "complete, its pservers run on: you may not stop them" in message
+    assert "complete, its pservers are still running: you may not stop them" in message
     assert "state:      succeeded" in reader.run("status", "fit").stdout
     assert job(reader, "-a")["state"] == "succeeded"
 
@@ -229,7 +229,7 @@ def test_a_name_that_is_not_there(user: User) -> None:
     user.run("apply", user.ps("word2vec"))
     for command in (("status",), ("wait",), ("get", "workers")):
         message = user.run(*command, "wordvec", code=3).stderr
-        assert f"there is no job wordvec in namespace {user.namespace}" in message
+        assert f"job wordvec does not exist in namespace {user.namespace}" in message
         assert 'did you mean "word2vec"?' in message
     user.run("wait", "wordvec", "--for", "deleted")
 

@@ -130,7 +130,7 @@ def test_a_failure_restarts_all_roles_as_often_as_retries_say(user: User) -> Non
     path = spec(user, run_for="1s", fail="7")
     retries = ("-u", "policy.retries=1")
     failed = user.run("apply", path, *retries, "--wait", "complete", "--timeout", "120s", code=4)
-    assert "JobSet/fit failed: a role failed again and again" in failed.stderr
+    assert "JobSet/fit failed: a role failed repeatedly" in failed.stderr
     assert "exit code 7" in failed.stderr
     live = user.get("jobsets", "fit")
     assert live["status"]["restarts"] == 1

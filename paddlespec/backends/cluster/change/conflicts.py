@@ -144,7 +144,6 @@ def _moved(sent: Manifest, shown: list[FieldChange], change: list[FieldChange]) 
     moved += [field for field in change if field not in shown]
     names = ", ".join(dict.fromkeys(".".join(map(str, field.path)) for field in moved))
     return OperationFailed(
-        f"{identity(sent)} was changed at the same moment by somebody else ({names}); nothing was "
-        "written to it",
+        f"{identity(sent)} was changed concurrently by someone else ({names}); it was not written",
         "compare again: paddlespec diff",
     )

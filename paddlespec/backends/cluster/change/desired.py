@@ -48,8 +48,8 @@ def belongs_to(live: Manifest) -> str | None:
 def not_ours(live: Manifest) -> str:
     """Say why a live object of another owner is left alone."""
     belongs = belongs_to(live)
-    whose = f'belongs to the job "{belongs}"' if belongs else "is not ours"
-    return f"{identity(live)} is there already and {whose}: it stays as it is"
+    whose = f'belongs to the job "{belongs}"' if belongs else "was not created by paddlespec"
+    return f"{identity(live)} already exists and {whose}; it is not changed"
 
 
 def fingerprint_of(live: Manifest) -> str | None:
@@ -152,7 +152,9 @@ def was_started(owner: Manifest | None) -> bool:
 
 def lost(manifest: Manifest) -> str:
     """Say why a run that has lost *manifest* is not repaired: the lost object held state."""
-    return f"{identity(manifest)} is gone while the trainers run: the run is broken"
+    return (
+        f"{identity(manifest)} no longer exists while the trainers are running: the run is broken"
+    )
 
 
 def kueues(manifest: Manifest, refusal: Refusal) -> list[str]:

@@ -167,7 +167,7 @@ class Execution:
         self._put(manifest, live, lenient=step.lenient)
         suspended = manifest is self.snapshot.parts.owner and workloads.is_stopped(live)
         if suspended and was_started(live):
-            state = "was suspended after it started and stays suspended"
+            state = "was suspended after it started and remains suspended"
             self.report(Event(state, str(identity(live))))
 
     def _keep(self, manifest: Manifest, live: Manifest) -> None:
@@ -234,7 +234,7 @@ class Execution:
                 raise
             raise OperationFailed(
                 f"{identity(live)} was deleted or replaced while it was being started",
-                f"see what is there: paddlespec status {self.work.name}",
+                f"check the job: paddlespec status {self.work.name}",
             ) from None
         self.report(Event("started", str(identity(live))))
 

@@ -50,8 +50,8 @@ class Inventory:
         self.live = self.client.get(self.identity)
         if self.live is not None and not is_inventory(self.live):
             raise OperationFailed(
-                f"ConfigMap {self.identity.name} in namespace {self.namespace} is not ours, and "
-                "stands where the inventory of this job has to be",
+                f"ConfigMap {self.identity.name} in namespace {self.namespace} was not "
+                "created by paddlespec, but has the name of this job's inventory",
                 "delete it, or give the job another name",
             )
         self.history = history_of(self.live)
@@ -91,8 +91,8 @@ class Inventory:
             self.history = after
             return after
         raise OperationFailed(
-            f"the inventory of {self.job} is being changed by others again and again",
-            "see who else applies this job",
+            f"the inventory of {self.job} keeps being changed by others",
+            "check who else applies this job",
         )
 
     def delete(self) -> None:
@@ -155,7 +155,7 @@ def history_of(live: Manifest | None) -> History:
         assert live is not None
         raise OperationFailed(
             f"the inventory {live['metadata']['name']} is damaged: its history cannot be read",
-            f"look at it: kubectl get configmap {live['metadata']['name']} -o yaml",
+            f"inspect it: kubectl get configmap {live['metadata']['name']} -o yaml",
         ) from None
 
 
@@ -181,4 +181,4 @@ def unknown(client: Client, name: str) -> NotFound:
         inventories = []
     names = {live["metadata"]["labels"][INVENTORY_LABEL] for live in inventories}
     hint = did_you_mean(name, sorted(names))
-    return NotFound(f"there is no job {name} in namespace {client.namespace}", hint)
+    return NotFound(f"job {name} does not exist in namespace {client.namespace}", hint)

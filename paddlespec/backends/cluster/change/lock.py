@@ -107,8 +107,8 @@ class Lock:
                 self.report(Event(f"waiting: {self.job} is being written by {_shown(holder)}"))
             if time.monotonic() - started >= max(_PATIENCE_SECONDS, 2 * duration):
                 raise OperationFailed(
-                    f"{self.job} is being written by {_shown(holder)}, which does not end",
-                    "if nobody is at work there: paddlespec apply --force-unlock",
+                    f"{self.job} is being written by {_shown(holder)}, which has not finished",
+                    "if that process is no longer running: paddlespec apply --force-unlock",
                 )
             self.client.pause(next(pauses))
 

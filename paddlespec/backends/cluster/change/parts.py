@@ -51,7 +51,7 @@ def unknown_run(manifests: Iterable[Manifest]) -> OperationFailed | None:
             return _unknown(manifest)
     if listed and workloads.owner(listed) is None:
         return OperationFailed(
-            "no object of this job runs its trainers to an end",
+            "no object of this job runs its trainers to completion",
             "render them as a kind that does, for example with another target",
         )
     return None

@@ -114,7 +114,7 @@ def check_approval(
         reasons = [*moved, *filter(None, [comparison.refusal])]
         raise OperationFailed(
             f"the plan is stale: {'; '.join(reasons)}",
-            "make another plan: paddlespec diff PATH... --out FILE",
+            "create a new plan: paddlespec diff PATH... --out FILE",
         )
 
 

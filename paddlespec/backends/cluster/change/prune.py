@@ -54,8 +54,8 @@ def left_over(
     """
     if not rendered:
         raise OperationFailed(
-            f"nothing is rendered of {job}: nothing is applied, and nothing is deleted",
-            f"to end the job: paddlespec delete {job}",
+            f"{job} renders no objects; nothing was applied or deleted",
+            f"to delete the job: paddlespec delete {job}",
         )
     return everything(client, namespace, job, known, rendered)
 
@@ -115,7 +115,7 @@ def delete(client: Client, left: Left, mode: Mode, report: Callable[[Event], Non
         else:
             report(Event("would be deleted (server dry run)", str(identity(live))))
     for live in left.claims:
-        report(Event(f"{identity(live)} is no longer rendered and stays: it holds data"))
+        report(Event(f"{identity(live)} is no longer rendered but kept, because it holds data"))
 
 
 def _is_orphan(live: Manifest, owner: Manifest | None) -> bool:

@@ -86,7 +86,7 @@ def remaining(client: Client, name: str, *, claims: bool = False) -> Progress:
         return Progress(False, True, f"waiting for {len(pods)} pods to end")
     left = _objects(client, name, None, claims=claims)
     if left:
-        return Progress(False, True, f"waiting for {identity(left[0])} to go")
+        return Progress(False, True, f"waiting for {identity(left[0])} to be deleted")
     return Progress(True, True, "nothing is left")
 
 
@@ -124,6 +124,6 @@ def _over(name: str, history: History) -> NotFound:
     last = history.ran
     outcome = f"run {last.number} of {name} {ending(last.state)}" if last else f"{name} never ran"
     return NotFound(
-        f"nothing is left of {name}: {outcome}",
-        f"to forget its history too: paddlespec delete {name}",
+        f"{name} has no objects: {outcome}",
+        f"to delete its history too: paddlespec delete {name}",
     )

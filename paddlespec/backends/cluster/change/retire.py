@@ -104,7 +104,9 @@ def _retire(client: Client, job: Recorded, mode: Mode, report: Callable[[Event],
         inventory.write(lambda history: settled(history, owner).end(uid, State.killed, now()))
     prune.delete(client, left, mode, report)
     count = f"{len(left.objects)} objects {'' if mode is Mode.none else 'would be '}deleted"
-    report(Event(f"{job.name}: its spec {job.source} is gone: {count}; its history stays"))
+    report(
+        Event(f"{job.name}: its spec {job.source} no longer exists: {count}; its history is kept")
+    )
 
 
 def _refusal(job: Recorded, left: prune.Left) -> OperationFailed | None:
@@ -112,6 +114,6 @@ def _refusal(job: Recorded, left: prune.Left) -> OperationFailed | None:
     if workload is None:
         return None
     return OperationFailed(
-        f"its spec {job.source} is gone, and {identity(workload)} {workloads.state(workload)}: it stays",
-        f"to end it: paddlespec kill {job.name}",
+        f"its spec {job.source} no longer exists, but {identity(workload)} {workloads.state(workload)}; it is kept",
+        f"to stop it: paddlespec kill {job.name}",
     )

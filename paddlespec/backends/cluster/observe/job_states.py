@@ -236,7 +236,9 @@ def _lost(objects: JobObjects, mode: str | None) -> str | None:
     """Describe a lost pserver: it held the model, but the trainers would not notice."""
     own = [live for live in objects.workloads if workloads.runs(live, "pservers")]
     if not own:
-        return "the pservers are gone while the trainers run" if mode == "ps" else None
+        return (
+            "the pservers no longer exist while the trainers are running" if mode == "ps" else None
+        )
     bad = [
         progress
         for live in own

@@ -68,12 +68,12 @@ def look(client: Client, run: Run, until: Until) -> Progress:
     """Return the progress of *run*; raises `JobFailed` once it can no longer proceed."""
     rendered = workloads.owner(run.work.manifests)
     if rendered is None:
-        raise OperationFailed(f"nothing of {run.work.name} runs its trainers to an end")
+        raise OperationFailed(f"no object of {run.work.name} runs its trainers to completion")
     live = _live(client, run)
     owner = live.of(rendered)
     if owner is None or owner["metadata"]["uid"] != run.uid:
         raise OperationFailed(
-            f"{identity(rendered)} is gone: somebody deleted it, or its time to keep was over",
+            f"{identity(rendered)} no longer exists: it was deleted, or it was kept long enough",
             None,
         )
     progress = workloads.progress(owner)
@@ -185,7 +185,7 @@ def _check_pservers(client: Client, run: Run, live: Live, owner: Manifest) -> No
             continue
         current = live.of(manifest)
         if current is None:
-            raise JobFailed(f"{identity(manifest)} is gone while the trainers run")
+            raise JobFailed(f"{identity(manifest)} no longer exists while the trainers are running")
         if workloads.ends(current) and not (progress := workloads.progress(current)).ok:
             raise failure(client, run, live, current, progress.message)
 
@@ -212,7 +212,7 @@ def _stop_pservers(client: Client, run: Run, live: Live) -> str | None:
             client.replace_value(current, target, stop.pointer, stop.stopped)
         except Refused as error:
             if error.refusal.status == 403:
-                return "its pservers run on: you may not stop them"
+                return "its pservers are still running: you may not stop them"
             # It no longer exists, or belongs to another run by now.
             if error.refusal.status not in (404, 422):
                 raise
@@ -226,7 +226,7 @@ def failure(
     """Describe why a run failed: the reason, the replica that failed first, and its last lines."""
     name = identity(workload)
     if workloads.is_going(workload) and message == "is being deleted":
-        return OperationFailed(f"{name} is being deleted by somebody")
+        return OperationFailed(f"{name} is being deleted")
     to_blame = culprit(live.pods_of(workload), lambda pod: _wrote(client, run, pod))
     lines = _last_words(client, run, to_blame) if to_blame else []
     return JobFailed("\n".join([f"{name} {message}", *lines]))
