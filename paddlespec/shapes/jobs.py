@@ -31,7 +31,7 @@ _Stage = Annotated[
         lost="Finished unobserved; its result is unknown.",
     ),
 ]
-_Doing = Annotated[
+_WorkerState = Annotated[
     str,
     one_of(
         WorkerState,
@@ -109,7 +109,7 @@ class Worker(Shape):
     """The role: `trainers` or `pservers`."""
     rank: int | None
     """The index within the role, starting at 0."""
-    state: _Doing
+    state: _WorkerState
     """The state."""
     ready: bool
     """Whether it is running and ready."""

@@ -208,7 +208,7 @@ def test_a_job_that_vanishes_is_told(user: User) -> None:
     user.run("delete", "fit")
     _, err = process.communicate(timeout=60)
     assert process.returncode == 3, err
-    assert "Job/fit-trainer is gone" in err or "is being deleted" in err
+    assert "Job/fit-trainer no longer exists" in err or "is being deleted" in err
 
 
 @pytest.mark.parametrize(

@@ -217,7 +217,7 @@ def test_claims_stay_and_it_is_said(user: User) -> None:
     spec = user.ps(run_for="1s")
     user.run("apply", spec, "-u", f"volumes={CLAIM}", "--wait", "complete", "--timeout", "60s")
     result = user.run("apply", spec)
-    assert "PersistentVolumeClaim/fit-out is no longer rendered and stays" in result.stderr
+    assert "PersistentVolumeClaim/fit-out is no longer rendered but kept" in result.stderr
     assert user.names("persistentvolumeclaims") == ["fit-out"]
 
 

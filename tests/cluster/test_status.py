@@ -202,7 +202,7 @@ def test_lost_pservers_fail_a_job_that_still_runs(user: User) -> None:
     user.plane.request("DELETE", f"{user.path('jobs')}/fit-pserver?propagationPolicy=Background")
     user.plane.eventually(lambda: "fit-pserver" not in user.names("jobs"))
     assert job(user)["state"] == "failing"
-    assert "the pservers are gone" in user.run("status", "fit", code=4).stdout
+    assert "the pservers no longer exist" in user.run("status", "fit", code=4).stdout
 
 
 def test_what_comes_next_is_about_the_same_job(user: User) -> None:

@@ -73,7 +73,7 @@ def look(client: Client, run: Run, until: Until) -> Progress:
     owner = live.of(rendered)
     if owner is None or owner["metadata"]["uid"] != run.uid:
         raise OperationFailed(
-            f"{identity(rendered)} no longer exists: it was deleted, or it was kept long enough",
+            f"{identity(rendered)} no longer exists: it was deleted, or its retention time is over",
             None,
         )
     progress = workloads.progress(owner)
