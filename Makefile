@@ -1,4 +1,4 @@
-# `make demo` and `make test` need nothing before them but Python 3.11+ and make; Go for the cluster tests.
+# `make demo` and `make test` need only Python 3.11+ and make; the cluster tests also need Go.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -10,7 +10,7 @@ LOCKER := .venv-lock
 LOCK   := $(LOCKER)/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
 	--no-emit-index-url --no-annotate --custom-compile-command "make lock"
 LOGS   := .make
-# Tests that wait for clusters and processes leave the processors to others for most of their time.
+# Tests that wait for clusters and processes use little CPU, so more of them run in parallel.
 WORKERS ?= 2
 WAITING ?= 6
 WAIT_FOR := tests/cluster tests/process
@@ -19,18 +19,18 @@ EXAMPLE := examples/fit-a-line-collective
 .PHONY: help demo test lint types contracts unit cluster nightly faults bench cluster-bin lock schemas docs-commands clean
 
 help:
-	@echo "make demo         install, validate, preview, and rehearse a real training on this machine"
-	@echo "make test         every check and test"
-	@echo "make lint         style, types, import contracts"
-	@echo "make unit         the tests that need no cluster and no processes"
-	@echo "make cluster      the tests that wait for a cluster or for processes"
-	@echo "make nightly      every test at full size, with many more examples for each property"
-	@echo "make faults       every fault at every request of every command (a quarter of an hour)"
-	@echo "make bench        measure against peers"
+	@echo "make demo         install, validate, preview, and rehearse a real training job on this machine"
+	@echo "make test         run all checks and tests"
+	@echo "make lint         check style, types and import contracts"
+	@echo "make unit         run the tests that need neither a cluster nor processes"
+	@echo "make cluster      run the tests that need a cluster or processes"
+	@echo "make nightly      run all tests at full size, with many more examples per property"
+	@echo "make faults       inject every fault at every request of every command (15 minutes)"
+	@echo "make bench        compare performance with similar tools"
 	@echo "make cluster-bin  build Kubernetes, JobSet and Kueue for the cluster tests (Go, once)"
 	@echo "make lock         pin what tests and CI install, with hashes, to the newest versions"
 	@echo "make schemas      regenerate schemas/ from the models"
-	@echo "make docs-commands  regenerate the tables of options in docs/"
+	@echo "make docs-commands  regenerate the option tables in docs/"
 
 $(READY): pyproject.toml requirements/dev.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -43,16 +43,16 @@ $(PADDLE): $(READY) requirements/paddle.txt
 	touch $@
 
 demo: $(PADDLE)
-	@echo "== validate: every mistake at its word" && $(BIN)/paddlespec validate $(EXAMPLE)
-	@echo "== preview: what a reviewer looks at" && $(BIN)/paddlespec render $(EXAMPLE) --preview
-	@echo "== rehearse: two real trainers on this machine, with the variables of their pods"
+	@echo "== validate: every mistake at its exact position" && $(BIN)/paddlespec validate $(EXAMPLE)
+	@echo "== preview: what a reviewer reads" && $(BIN)/paddlespec render $(EXAMPLE) --preview
+	@echo "== rehearse: two real trainers on this machine, with the environment variables of their pods"
 	$(BIN)/paddlespec apply $(EXAMPLE) --target local --rerun --wait complete
-	@echo "== next: three trainers, their losses once more, and a job of your own (docs/rehearsal.md)"
+	@echo "== next: run three trainers, show their losses, create your own job (docs/rehearsal.md)"
 	@echo "   $(BIN)/paddlespec apply $(EXAMPLE) --target local --scale trainers=3 --wait complete"
 	@echo "   $(BIN)/paddlespec logs fit-a-line-collective --grep loss"
 	@echo "   $(BIN)/paddlespec init my-job"
 
-# What computes runs beside what waits, whose progress is shown; its own output follows.
+# The unit tests and lint run beside the cluster tests; their output is printed at the end.
 test: $(PADDLE)
 	@mkdir -p $(LOGS); \
 	nice $(MAKE) --no-print-directory lint > $(LOGS)/lint.log 2>&1 & lint=$$!; \
@@ -79,7 +79,7 @@ unit: $(PADDLE)
 cluster: $(PADDLE)
 	@if [ -n "$$KUBEBUILDER_ASSETS$$PADDLESPEC_TEST_KUBECONFIG" ]; then :; \
 	elif command -v go > /dev/null; then $(MAKE) --no-print-directory cluster-bin; \
-	else echo "THERE IS NO GO: the cluster tests will be skipped"; fi
+	else echo "GO NOT FOUND: the cluster tests will be skipped"; fi
 	$(BIN)/pytest --numprocesses $(WAITING) --dist loadscope $(WAIT_FOR)
 
 nightly: $(PADDLE)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from paddlespec.backends.protocols import Backend
 
 GROUP = "paddlespec.backends"
-# Where jobs are looked for unless an option or a running job says otherwise.
+# The default place of jobs, unless an option or a running job selects another.
 DEFAULT = "cluster"
 _BUILT_IN = {
     "cluster": "paddlespec.backends.cluster.backend",

@@ -46,17 +46,17 @@ class RunLogs(Protocol):
         follow: bool,
         pieces: bool,
     ) -> MergedLogs:
-        """The logs of *chosen* replicas; with *pieces*, lines may come in parts as written."""
+        """Return the logs of *chosen* replicas; with *pieces*, lines may come in parts."""
 
     def verdict(self) -> str | None:
-        """Why the run failed, if it did."""
+        """Say why the run failed, if it did."""
 
 
 class Logs(Protocol):
     """Read what replicas write."""
 
     def of_run(self, job: str, number: int | None, *, previous: bool) -> RunLogs:
-        """Open the logs of a run, of the latest one without *number*; raises `NotFound`."""
+        """Open the logs of a run, by default of the latest one; raises `NotFound`."""
 
 
 class Streams(Protocol):
@@ -71,10 +71,10 @@ class Streams(Protocol):
         """Whether there is input."""
 
     def typed(self) -> bytes | None:
-        """New input, b"" if there is none yet, None after its end; never waits."""
+        """Return new input: b"" if there is none yet, None after its end; never waits."""
 
     def size(self) -> tuple[int, int]:
-        """Columns and lines of the terminal."""
+        """Return the columns and lines of the terminal."""
 
     def show(self, data: bytes, *, error: bool) -> None:
         """Write output."""
@@ -91,45 +91,45 @@ class Executes(Protocol):
         streams: Callable[[], AbstractContextManager[Streams]],
         report: Callable[[str], None],
     ) -> int:
-        """Run *command* in *replica* until it ends; its exit code."""
+        """Run *command* in *replica* until it ends, and return its exit code."""
 
 
 class Tunnel(Protocol):
     """Connections to the ports of one replica."""
 
     def port(self, name: str) -> int:
-        """The number of a port, given by number or name; raises `InvalidOption`."""
+        """Return the number of a port, given by number or name; raises `InvalidOption`."""
 
     def check(self) -> None:
-        """Raise `OperationFailed` once the replica has ended or stays out of reach."""
+        """Raise `OperationFailed` once the replica has ended or remains unreachable."""
 
     def carry(self, port: int, connection: socket.socket) -> None:
-        """Relay *connection* until an end closes; raises `Forbidden` if no other can succeed."""
+        """Relay *connection* until one end closes; raises `Forbidden` if no other can succeed."""
 
 
 class Tunnels(Protocol):
     """Forward ports of replicas."""
 
     def open(self, job: str, replica: str) -> Tunnel:
-        """A tunnel to *replica*; raises `NotFound` if it does not run."""
+        """Open a tunnel to *replica*; raises `NotFound` if it is not running."""
 
 
 class Addresses(Protocol):
     """Replicas that are reachable from this machine without a tunnel."""
 
     def address(self, worker: Worker) -> str:
-        """The address on which *worker* listens."""
+        """Return the address on which *worker* listens."""
 
 
 class ShellState(NamedTuple):
-    """How far a scratch container is, and its replica once it runs."""
+    """The state of a scratch container, and its replica once it runs."""
 
     progress: Progress
     replica: str | None = None
 
 
 class Shell(Protocol):
-    """A scratch container that exists."""
+    """An existing scratch container."""
 
     @property
     def name(self) -> str:
@@ -139,43 +139,43 @@ class Shell(Protocol):
         """Return its state; raises `OperationFailed` once it has ended."""
 
     def remove(self) -> None:
-        """Delete it with everything that belongs to it."""
+        """Delete it with everything it owns."""
 
 
 class Scratch(Protocol):
     """Scratch containers like a replica of a job."""
 
     def find(self, name: str) -> Shell | None:
-        """The scratch container *name*, if it exists."""
+        """Return the scratch container *name*, if it exists."""
 
     def source(self, job: str, role: str) -> Source:
-        """What runs *role* of a job that exists; raises `NotFound`."""
+        """Return what runs *role* of an existing job; raises `NotFound`."""
 
     def check_claims(self, manifests: Sequence[Manifest]) -> None:
-        """Raise `NotFound` if a claim does not exist, which a container would wait for."""
+        """Raise `NotFound` if a claim does not exist; the container would wait for it."""
 
     def create(self, manifests: Sequence[Manifest]) -> Shell:
-        """Create a container: a workload first, then the objects that belong to it."""
+        """Create a container: a workload first, then the objects that it owns."""
 
 
 class Holdings(Protocol):
     """The resources of a place."""
 
     def holdings(self) -> tuple[list[Holding], list[Unknown]]:
-        """Totals, queues and nodes, and what the user may not see."""
+        """Return totals, queues and nodes, and what the user may not read."""
 
 
 class Capacity(Protocol):
-    """Everything that bounds the jobs of a namespace; an empty namespace means all."""
+    """Everything that limits the jobs of a namespace; an empty namespace means all."""
 
     def room(self, namespace: str, *, job: str | None = None, nodes: bool = False) -> Room:
-        """Quotas, limits and queues, and with *nodes* the nodes; for *job* what it uses already."""
+        """Return quotas, limits and queues, *nodes* if asked, and what *job* already uses."""
 
     def queues(self, namespace: str) -> Queues:
-        """The queues that jobs may name."""
+        """Return the queues that jobs may name."""
 
     def storages(self, namespace: str) -> Storages:
-        """Volume claims and storage classes."""
+        """Return volume claims and storage classes."""
 
 
 class PullSecret(NamedTuple):
@@ -192,16 +192,16 @@ class PullSecrets(Protocol):
     """The pull secrets of the namespace."""
 
     def all(self) -> list[PullSecret]:
-        """Every pull secret, including those of others."""
+        """Return every pull secret, including those not created by paddlespec."""
 
     def add(self, name: str, server: str, credentials: Credentials) -> bool:
-        """Write a pull secret; whether it is new. Raises `OperationFailed` for those of others."""
+        """Write a pull secret; return whether it is new. Raises for one not created by `add`."""
 
     def delete(self, name: str) -> None:
         """Delete a pull secret that `add` wrote."""
 
     def credentials(self, name: str, server: str) -> Credentials:
-        """The user and password for *server* in a pull secret."""
+        """Return the user and password for *server* in a pull secret."""
 
 
 class Server(NamedTuple):
@@ -234,40 +234,40 @@ class Features(Protocol):
     """
 
     def server(self) -> Server:
-        """Version and address."""
+        """Return version and address."""
 
     def extensions(self) -> dict[str, str | None]:
-        """The version of each extension that jobs can use; None if it is not installed."""
+        """Return the version of each extension that jobs can use; None if it is not installed."""
 
     def rights(self, role: str) -> Rights:
-        """Which rights of *role* the user has."""
+        """Return which rights of *role* the user has."""
 
     def queues(self) -> list[str] | OperationFailed:
-        """Queues that jobs of the namespace may name."""
+        """Return the queues that jobs of the namespace may name."""
 
     def claims(self) -> dict[str, dict[str, str | bool]] | OperationFailed:
-        """Volume claims of the namespace: `phase` and `readOnly`."""
+        """Return the volume claims of the namespace: `phase` and `readOnly`."""
 
     def storage_classes(self) -> list[str] | OperationFailed:
-        """Storage classes."""
+        """Return the storage classes."""
 
     def accelerators(self) -> list[str] | OperationFailed:
-        """Resources by which nodes offer devices, such as nvidia.com/gpu."""
+        """Return the resources under which nodes offer devices, such as nvidia.com/gpu."""
 
 
 class Retires(Protocol):
     """Delete jobs whose specs no longer exist."""
 
     def recorded(self, project: str) -> list[Orphan]:
-        """The jobs of a project whose spec is known by path."""
+        """Return the jobs of a project whose spec path is recorded."""
 
     def compare_orphan(self, job: Orphan) -> Compared:
-        """What `retire` would delete."""
+        """Return what `retire` would delete."""
 
     def retire(
         self, job: Orphan, mode: Mode, report: Callable[[Event], None], *, force_unlock: bool
     ) -> None:
-        """Delete what is left of a job, unless it runs."""
+        """Delete what is left of a job, unless it is running."""
 
 
 class Prefetch(Protocol):
@@ -284,7 +284,7 @@ class Advice(Protocol):
     """Remarks for the user after an apply."""
 
     def after_apply(self, run: Run, until: Until) -> str | None:
-        """What can be done with *run* now, or where its results are."""
+        """Say what can be done with *run* now, or where its results are."""
 
 
 class Lack(NamedTuple):
@@ -296,9 +296,9 @@ class Lack(NamedTuple):
 
 class Capabilities(NamedTuple):
     """
-    What an engine offers; `lacks` explains, for commands as typed, what it does not.
+    What an engine offers; `lacks` explains, by command as typed, what it does not offer.
 
-    `plans`: a comparison has a basis, and an apply keeps to what was approved on it.
+    `plans`: a comparison has a basis, and an apply follows the plan that was approved.
     """
 
     logs: Logs | None = None

@@ -1,8 +1,8 @@
 """
-What a backend is: how it is found and opened, and what every open engine can do.
+What a backend is: how it is opened, and what every open engine can do.
 
-Only engines have effects. They raise `OperationFailed` and its kinds. What a place may or may not
-be able to do beyond this is an optional capability; see `paddlespec.backends.capabilities`.
+Only engines have effects. They raise `OperationFailed` and its subclasses. Anything else that a
+place may be able to do is an optional capability; see `paddlespec.backends.capabilities`.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ def _ignore(_: str) -> None:
 
 class Request(NamedTuple):
     """
-    What a command line says about the place it goes to.
+    What the command line says about the place.
 
-    `namespace` overrides every other. At `deadline`, a time of the monotonic clock, operations give
-    up. With `attached`, runs of a foreground backend end with the command. `report` receives
-    remarks for the user.
+    `namespace` overrides all others. Operations give up at `deadline`, in monotonic time. With
+    `attached`, runs of a foreground backend end with the command. `report` receives remarks for the
+    user.
     """
 
     namespace: str | None = None
@@ -74,7 +74,7 @@ class Place(NamedTuple):
 
 
 class Knowledge(IntEnum):
-    """What a backend knows about the name of a job without asking a server; the most wins."""
+    """What a backend knows about a job's name without a request; the highest value wins."""
 
     nothing = 0
     other_jobs = 1
@@ -83,26 +83,26 @@ class Knowledge(IntEnum):
 
 
 class Session(Protocol):
-    """An engine for the time of one command."""
+    """An open engine, for the duration of one command."""
 
     @property
     def namespace(self) -> str:
-        """The namespace of jobs that name none."""
+        """The namespace for jobs that name none."""
 
     def until(self, deadline: float | None) -> None:
         """Give up when the monotonic clock shows *deadline*."""
 
     def pause(self, seconds: float) -> None:
-        """Wait between two looks, at most *seconds*; raises `TimeRanOut` at the deadline."""
+        """Wait between two polls, at most *seconds*; raises `TimeRanOut` at the deadline."""
 
     def share(self, jobs: int) -> None:
-        """Divide what may be under way at once among *jobs* parallel operations."""
+        """Divide concurrent requests among *jobs* parallel operations."""
 
     def cancel(self) -> None:
         """Make every operation in every thread raise `Interrupted`."""
 
     def close(self) -> None:
-        """Release connections, and end attached runs."""
+        """Release connections, and stop attached runs."""
 
 
 class Runs(Protocol):
@@ -114,7 +114,7 @@ class Runs(Protocol):
     def apply(
         self, work: Work, mode: Mode, report: Callable[[Event], None], consent: Consent
     ) -> Run:
-        """Make the job run as rendered; whatever already matches is left alone."""
+        """Make the job run as rendered; objects that already match are left alone."""
 
     def look(self, run: Run, until: Until) -> Progress:
         """Return the progress of *run*; raises `JobFailed` once it cannot get there."""
@@ -140,7 +140,7 @@ class Sight(Protocol):
     """Observe jobs and their history."""
 
     def job_states(self, *, everywhere: bool, over: bool) -> tuple[list[JobState], list[Unread]]:
-        """Return the jobs, finished ones only with *over*, and those that could not be read."""
+        """Return the jobs, finished ones only with *over*, and those that cannot be read."""
 
     def status(self, name: str) -> Status:
         """Return everything known about one job; raises `NotFound`."""
@@ -155,15 +155,15 @@ class Sight(Protocol):
         """Return the history of one job; raises `NotFound`."""
 
     def records(self, *, everywhere: bool) -> tuple[list[Recorded], list[Unread]]:
-        """Return the histories of all jobs, and those that could not be read."""
+        """Return the histories of all jobs, and those that cannot be read."""
 
 
 class Engine(Session, Runs, Sight, Protocol):
-    """An open backend. Opening one sends nothing and reads no file: the first operation does."""
+    """An open backend. Opening it sends and reads nothing; the first operation does."""
 
     @property
     def capabilities(self) -> Capabilities:
-        """What this engine can do besides."""
+        """What this engine can do besides running jobs."""
 
 
 class Backend(Protocol):
@@ -184,13 +184,13 @@ class Backend(Protocol):
     is_foreground: bool
 
     def check(self, request: Request) -> None:
-        """Raise `InvalidOption` if an option has an invalid value; nothing is opened."""
+        """Raise `InvalidOption` for an invalid option; nothing is opened."""
 
     def open_engine(self, request: Request, place: Place) -> Engine:
         """Return an engine for *place*."""
 
     def is_available(self) -> bool:
-        """Whether this user has such a place; no request is made."""
+        """Report whether this user has such a place; no request is made."""
 
     def knowledge(self, name: str, namespace: str | None) -> Knowledge:
-        """Return what is known here about the job *name*; no request is made."""
+        """Return what is known about the job *name* on this machine; no request is made."""

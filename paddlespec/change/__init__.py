@@ -1,1 +1,1 @@
-"""What would change, and the plan that approves it; pure."""
+"""Compare, decide and plan changes: pure functions."""

@@ -1,8 +1,8 @@
 """
-What an apply does to a job: one pure decision, from its history and what is there of it.
+Decide what an apply does to a job: one pure function of its history and its live objects.
 
-It is the same wherever jobs run. A running job is never stopped, and a finished one never runs
-again, unless the policy of the spec or the person who applies agrees to it.
+The decision is the same for all backends. A running job is never stopped, and a finished one never
+restarted, unless the policy of the spec or the user agrees.
 """
 
 from __future__ import annotations
@@ -49,23 +49,23 @@ class _Action(Enum):
 
 
 class _Verdict(NamedTuple):
-    """What becomes of the run, and why where that is not plain; or why nothing may."""
+    """What to do with the run, with a note if that is not obvious; or a refusal."""
 
     action: _Action
     note: str | None = None
     refusal: OperationFailed | None = None
 
 
-# Objects that a note names.
+# A note names at most this many objects.
 _NAMED = 3
 _RERUN = "add --rerun to run it again"
 
 
 def decide(history: History, live: Live, work: Work, consent: Consent) -> Decision:
     """
-    Decide what an apply of *work* does; total over every history, everything live, every consent.
+    Decide what an apply of *work* does; defined for every history, live state and consent.
 
-    With `consent.replace` nothing is refused for want of consent.
+    With `consent.replace`, nothing is refused for lack of consent.
     """
     if live.presence is None:
         verdict = _Verdict(_Action.keep)
@@ -80,7 +80,7 @@ def decide(history: History, live: Live, work: Work, consent: Consent) -> Decisi
         return Decision((), notes, refusal)
     pruned = _prune(live, prune=consent.prune, replaces=replaces)
     steps = _steps(verdict.action, live, work)
-    # A run that another target rendered goes first: its pods would never be gone.
+    # A run rendered by another target is deleted first: otherwise its pods would never end.
     other = consent.prune and (live.leftovers.running or live.leftovers.finished)
     place = steps.index(WaitUntilGone()) if other and WaitUntilGone() in steps else len(steps)
     return Decision((*steps[:place], *pruned, *steps[place:]), notes)
@@ -92,13 +92,13 @@ def _verdict(history: History, live: Live, work: Work, consent: Consent) -> _Ver
     if live.presence is Presence.absent:
         return _absent(history, work, consent, changed=changed, resumes=resumes)
     if last is not None and last.state is State.killed:
-        # A kill that died on its way: what is left of the run must not go on.
+        # The kill was interrupted: what is left of the run must not continue.
         if consent.rerun:
             return _Verdict(_Action.replace)
         note = f"nothing to do: run {last.number} of {work.name} is being killed"
         return _Verdict(_Action.nothing, f"{note}; stop what is left: paddlespec kill {work.name}")
     if live.presence is Presence.held:
-        # It never ran, so nothing is lost.
+        # It never ran, so replacing it loses nothing.
         return _Verdict(_Action.replace if changed else _Action.keep)
     finished = live.presence is Presence.finished
     if finished and (consent.rerun or resumes):
@@ -142,7 +142,7 @@ def _refused(state: str, consent: Consent) -> _Verdict:
 
 
 def _leftover_refusal(leftovers: Leftovers, consent: Consent) -> OperationFailed | None:
-    """Why objects that are no longer rendered may not be deleted: they are a run, or were one."""
+    """Return why leftover objects may not be deleted: they are a run, or were one."""
     if consent.replace:
         return None
     if leftovers.running and consent.policy != "replace-running":
@@ -159,7 +159,7 @@ def _leftover_refusal(leftovers: Leftovers, consent: Consent) -> OperationFailed
 
 
 def _is_changed(history: History, live: Live, work: Work) -> bool:
-    """Whether the pods of the last run, there or not, differ from those that are rendered."""
+    """Report whether the pods of the last run, existing or not, differ from the rendered ones."""
     last = history.ran
     if live.presence is Presence.absent:
         return last is not None and last.fingerprint != work.fingerprint
@@ -170,14 +170,14 @@ def _is_changed(history: History, live: Live, work: Work) -> bool:
 
 
 def _differs(live: Live, work: Work) -> bool | None:
-    """Whether the spec of the pods differs from what is there; nothing where that is unknown."""
+    """Report whether the pod spec differs from that of the live run; None if unknown."""
     if live.fingerprint is None or work.fingerprint is None:
         return None
     return live.fingerprint != work.fingerprint
 
 
 def _is_intended(history: History, work: Work) -> bool:
-    """Whether a run after the last one was agreed to with this very spec, and never began."""
+    """Report whether the latest record is an intent with the same spec that never started."""
     last, latest = history.ran, history.latest
     return (
         last is not None
@@ -203,7 +203,7 @@ def _steps(action: _Action, live: Live, work: Work) -> list[Step]:
 
 
 def _rest(live: Live, work: Work) -> list[Step]:
-    """Leave a run that has ended: only its owner takes what can change without any pod."""
+    """Leave a finished run alone; only its owner is updated, in fields that do not affect pods."""
     if live.presence is Presence.absent:
         return [Record()]
     owner = live.owner if live.presence is Presence.finished else None
@@ -214,14 +214,14 @@ def _rest(live: Live, work: Work) -> list[Step]:
 
 
 def _go_on(live: Live, work: Work) -> list[Step]:
-    """Bring what is there to what is rendered, and let it go on."""
+    """Update live objects to what is rendered, and let the run continue."""
     lenient = _differs(live, work) is False
     steps: list[Step] = []
     for member in live.members:
         if member.broken is not None:
             steps.append(Refuse(member.manifest, member.broken))
         elif member.ends and member.part is Part.claim:
-            # It is there as long as the pods of the run are.
+            # It exists as long as the pods of the run.
             steps.append(Keep(member.manifest))
         else:
             steps += [*_wait([member]), _put(member, lenient=lenient)]
@@ -231,7 +231,7 @@ def _go_on(live: Live, work: Work) -> list[Step]:
 
 
 def _run(members: Sequence[Member], *, anew: bool = False) -> list[Step]:
-    """Make a run: it is recorded before anything that its owner owns is created."""
+    """Start a run: it is recorded before the objects that its owner owns are created."""
     put = _anew if anew else _put
     claims = [member for member in members if member.part is Part.claim]
     first = [put(member) for member in members if member.part is not Part.owned]
@@ -240,7 +240,7 @@ def _run(members: Sequence[Member], *, anew: bool = False) -> list[Step]:
 
 
 def _wait(members: Sequence[Member]) -> list[WaitUntilGone]:
-    """Wait for what is being deleted: it cannot become what is rendered."""
+    """Wait for objects that are being deleted, because they cannot be updated."""
     return [WaitUntilGone(member.manifest) for member in members if member.ends]
 
 
@@ -253,14 +253,14 @@ def _put(member: Member, *, lenient: bool = False) -> ObjectStep:
 
 
 def _anew(member: Member) -> ObjectStep:
-    """Create an object again that goes with the earlier run; claims stay."""
+    """Recreate an object that is deleted with the earlier run; claims are kept."""
     if member.refused is not None or member.live is None or member.part is Part.claim:
         return _put(member)
     return Replace(member.manifest, member.live)
 
 
 def _resume(members: Sequence[Member], *, anew: bool = False) -> list[Resume]:
-    """Start what is held back, the owner last: by then everything else is there."""
+    """Start suspended workloads, the owner last, when everything else exists."""
     held = [
         member
         for member in members
@@ -271,19 +271,19 @@ def _resume(members: Sequence[Member], *, anew: bool = False) -> list[Resume]:
 
 
 def _prune(live: Live, *, prune: bool, replaces: bool) -> list[Step]:
-    """Delete what is no longer rendered: when asked to, and with the run that owns it."""
+    """Delete objects that are no longer rendered: on request, and with the run that owns them."""
     if not prune:
         return [Delete(owned) for owned in live.leftovers.owned] if replaces else []
     left = live.leftovers
     if left.error is not None:
         return [RefuseToPrune(left.error)]
     used = [owned for owned in left.owned if replaces and owned not in left.objects]
-    stays = "is no longer rendered and stays: it holds data"
+    stays = "is no longer rendered but kept, because it holds data"
     return [*map(Delete, (*left.objects, *used)), *(Keep(claim, stays) for claim in left.claims)]
 
 
 def _intent(work: Work) -> RunRecord:
-    """The run to come, as it is recorded before anything of it exists."""
+    """Return the record of the next run, which is written before any of its objects exists."""
     from hashlib import sha256
 
     text = json.dumps(work.manifests, sort_keys=True, separators=(",", ":"))
@@ -298,7 +298,7 @@ def _intent(work: Work) -> RunRecord:
 
 
 def kept_note(names: Sequence[str]) -> tuple[str, ...]:
-    """What to say of objects that stay although this version renders them otherwise."""
+    """Say why objects are kept although this version renders them differently."""
     if not names:
         return ()
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""

@@ -1,8 +1,8 @@
 """
-What would change: manifests against manifests, and how each change can be made.
+Compare manifests with manifests, and classify how each change can be made.
 
-Pure: two lists in, changes out. Whether a field can change in place is decided by our own table
-over the paths that differ, never by what a server says of them.
+Pure: two lists in, changes out. Whether a field can change in place is decided by our own table of
+paths, never by a server's message.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Effect(Enum):
-    """What it takes to change a field, least first."""
+    """What it takes to change a field, in increasing order."""
 
     in_place = "in place"
     suspended = "while suspended"
@@ -40,7 +40,7 @@ class Operation(Enum):
 
 
 class Missing(Enum):
-    """Where a value would be, there is none; `null` is a value."""
+    """Marks the absence of a value; `null` is a value."""
 
     missing = "missing"
 
@@ -50,7 +50,7 @@ _NEW_UID = "known after apply"
 
 
 class FieldChange(NamedTuple):
-    """One field that differs; list items that have names are addressed by them."""
+    """One field that differs; list items that have names are addressed by name."""
 
     path: Path
     before: Any
@@ -59,21 +59,21 @@ class FieldChange(NamedTuple):
 
 
 class Change(NamedTuple):
-    """One object before and after; everything else follows from these two."""
+    """One object before and after; everything else is derived from these two."""
 
     before: Manifest | None
     after: Manifest | None
 
     @property
     def identity(self) -> Identity:
-        """The object that this is about."""
+        """The identity of the object."""
         manifest = self.after or self.before
         assert manifest is not None
         return identity(manifest)
 
     @property
     def fields(self) -> list[FieldChange]:
-        """Every field that differs, when the object is there before and after."""
+        """The fields that differ, if the object exists before and after."""
         if self.before is None or self.after is None:
             return []
         return [
@@ -83,19 +83,19 @@ class Change(NamedTuple):
 
     @property
     def operation(self) -> Operation:
-        """What happens to the object."""
+        """The operation on the object."""
         if self.before is None:
             return Operation.create
         if self.after is None:
             return Operation.delete
         fields = self.fields
-        if any(each.effect is Effect.replacement for each in fields):
+        if any(field.effect is Effect.replacement for field in fields):
             return Operation.replace
         return Operation.change if fields else Operation.keep
 
 
 class Row(NamedTuple):
-    """One object of a comparison: its change, or why it could not be compared, in our words."""
+    """One object of a comparison: its change, or why it could not be compared, in our own words."""
 
     change: Change
     problem: str | None = None
@@ -105,8 +105,8 @@ class Comparison(NamedTuple):
     """
     One job before and after.
 
-    `against` says in words what it was compared with: a cluster, a revision, a folder. `notes` say
-    what no object shows; `refusal` is why an apply would not do this; `basis` is what it rests on.
+    `against` describes what it was compared with: a cluster, a revision, a folder. `notes` say what
+    no object shows; `refusal` is why an apply would refuse; `basis` is the live state it rests on.
     """
 
     job: str
@@ -119,7 +119,7 @@ class Comparison(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        """Whether anything would change, as far as could be seen."""
+        """Whether anything would change, as far as known."""
         return any(row.change.operation is not Operation.keep for row in self.rows)
 
     @property
@@ -130,22 +130,22 @@ class Comparison(NamedTuple):
 
 def diff(before: Iterable[Manifest], after: Iterable[Manifest]) -> list[Change]:
     """
-    What turns *before* into *after*, in the order of *after*; what goes comes last.
+    Return what turns *before* into *after*, in the order of *after*, with deletions last.
 
     Laws: `diff(a, a)` only keeps; the `after` of all changes that have one is the second argument.
     """
-    known = {identity(each): each for each in before}
-    changes = [Change(known.pop(identity(each), None), each) for each in after]
-    return [*changes, *(Change(each, None) for each in known.values())]
+    known = {identity(manifest): manifest for manifest in before}
+    changes = [Change(known.pop(identity(manifest), None), manifest) for manifest in after]
+    return [*changes, *(Change(manifest, None) for manifest in known.values())]
 
 
 def recreated(before: Manifest, after: Manifest, uid: str) -> Change:
-    """An object that ends with an earlier run and is created anew: by its UID it is another one."""
+    """Return the change of an object that is recreated with its run under a new UID."""
     return Change(_with_uid(before, uid), _with_uid(after, _NEW_UID))
 
 
 def _with_uid(manifest: Manifest, uid: str) -> Manifest:
-    """*manifest* with a UID, and without `suspend`, which every new run begins and ends."""
+    """Return *manifest* with a UID and without `suspend`, which changes during every start."""
     marked: Manifest = {**manifest, "metadata": {**manifest["metadata"], "uid": uid}}
     if isinstance(marked.get("spec"), dict):
         marked["spec"] = {key: value for key, value in marked["spec"].items() if key != "suspend"}
@@ -153,11 +153,11 @@ def _with_uid(manifest: Manifest, uid: str) -> Manifest:
 
 
 def differences(before: Any, after: Any, path: Path = ()) -> Iterator[tuple[Path, Any, Any]]:
-    """The deepest places at which two values differ."""
+    """Yield the deepest paths at which two values differ, with both values."""
     if before is after:
         return
     if isinstance(before, dict) and isinstance(after, dict):
-        for key in [*before, *(each for each in after if each not in before)]:
+        for key in [*before, *(added for added in after if added not in before)]:
             yield from differences(before.get(key, MISSING), after.get(key, MISSING), (*path, key))
     elif isinstance(before, list) and isinstance(after, list):
         yield from _list_differences(before, after, path)
@@ -177,21 +177,21 @@ def _list_differences(
                 (*path, index),
             )
         return
-    found = list(differences(old, new, path))
-    yield from found
-    # `$(VAR)` sees only what stands before it: the order of a list is a value too.
-    if not found and list(old) != list(new):
+    rows = list(differences(old, new, path))
+    yield from rows
+    # `$(VAR)` expands only to variables defined before it, so the order of a list matters.
+    if not rows and list(old) != list(new):
         yield path, list(old), list(new)
 
 
 def _named(items: list[Any]) -> dict[str, Any] | None:
-    """The items by their names, when all have distinct ones."""
+    """Return the items keyed by name, if all have distinct names."""
     named: dict[str, Any] = {}
-    for each in items:
-        name = each.get("name") if isinstance(each, dict) else None
+    for item in items:
+        name = item.get("name") if isinstance(item, dict) else None
         if not isinstance(name, str) or name in named:
             return None
-        named[name] = each
+        named[name] = item
     return named
 
 
@@ -205,10 +205,10 @@ _IN_PLACE: dict[str, Patterns] = {
 
 def effect(kind: str, path: Path) -> Effect:
     """
-    What it takes to change the field at *path* of a *kind*.
+    Return what it takes to change the field at *path* of a *kind*.
 
-    As API server 1.36 takes it, and as each workload says; any other kind is changed in place,
-    since its controller has the say.
+    The rules are those of API server 1.36 and of each workload. Fields of other kinds are changed
+    in place; their controllers decide.
     """
     if path[:2] == ("metadata", "uid"):
         return Effect.replacement
@@ -221,7 +221,7 @@ def effect(kind: str, path: Path) -> Effect:
 
 
 def _rules(kind: str) -> tuple[Patterns | None, Patterns]:
-    """The fields of *kind* that change in place, and those that do while it is suspended."""
+    """Return the fields of *kind* that are mutable, and those that are mutable while suspended."""
     if kind in _IN_PLACE:
         return _IN_PLACE[kind], ()
     known = workloads.named(kind)

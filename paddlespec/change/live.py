@@ -1,4 +1,4 @@
-"""What is there of a job, as a decision sees it: the same for a cluster and for this machine."""
+"""The live objects of a job as a decision sees them, for a cluster and for this machine."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ if TYPE_CHECKING:
 
 
 class Presence(Enum):
-    """What there is of a run."""
+    """The state of a run."""
 
     absent = "absent"
-    held = "held"  # created, and not started yet
+    held = "held"  # created, but not started yet
     running = "running"
     finished = "finished"
 
 
 class Part(Enum):
-    """What an object is to a run; in this order they are created."""
+    """The part of an object in a run, in the order of creation."""
 
     claim = "claim"  # outlives the run
-    owner = "owner"  # ends with the run, and everything that it owns with it
+    owner = "owner"  # ends with the run, along with everything it owns
     owned = "owned"
 
 
 class Member(NamedTuple):
     """
-    One rendered object, and what is there under its name; nothing where that is about to go.
+    One rendered object and its live counterpart, which is None if it is about to be deleted.
 
-    `ends`: what is there is being deleted, or will be with the earlier run that owns it.
-    `starts_held`: it is created suspended, and `held` says that it still is. `runs_pods`: it runs a
-    role. `refused`: why it cannot be written. `broken`: why the run cannot go on.
+    `ends`: the live object is being deleted, or will be with the earlier run that owns it.
+    `starts_held`: it is created suspended; `held`: it is still suspended. `runs_pods`: it runs a
+    role. `refused`: why it cannot be written. `broken`: why the run cannot continue.
     """
 
     manifest: Manifest
@@ -51,10 +51,11 @@ class Member(NamedTuple):
 
 class Leftovers(NamedTuple):
     """
-    What is there of a job and no longer rendered: objects, which go, and claims, which stay.
+    Live objects that are no longer rendered: objects to delete, and claims, which are kept.
 
-    `owned` are objects of the run that is there: they go with it, in use or not. `running` and `finished` describe the workload among the objects that is still a run, or was
-    one. `error`: why all this is unknown.
+    `owned` are objects of the current run: they are deleted with it, used or not. `running` and
+    `finished` describe a workload among the objects that is still a run, or was one. `error`: why
+    all this is unknown.
     """
 
     objects: Sequence[Manifest] = ()
@@ -67,10 +68,10 @@ class Leftovers(NamedTuple):
 
 class Live(Protocol):
     """
-    What is there of a job at one moment; the rest is read when a decision first asks for it.
+    A job at one moment; everything except its presence is read only when a decision needs it.
 
-    `presence` is absent for a job that has no runs to follow. `state` describes what is there, as
-    in "Job/fit-trainer is running". `fingerprint` is that of its spec, where it is known.
+    `presence` is absent for a job without runs. `state` describes the job, as in "Job/fit-trainer
+    is running". `fingerprint` is that of its spec, if known.
     """
 
     @property
@@ -90,4 +91,4 @@ class Live(Protocol):
 
     @property
     def is_stuck(self) -> bool:
-        """Whether pods that are there cannot become those that are rendered."""
+        """Whether the live pods cannot become the rendered ones."""

@@ -1,8 +1,9 @@
 """
-A plan: the approval of what a comparison showed, not a payload.
+A plan: the approval of a comparison rather than a payload.
 
-It holds digests. The apply that follows renders and decides again, and refuses unless its steps do
-exactly what was approved. What a cluster only reports, such as a status, is not part of it.
+It consists of digests. The apply that follows renders and decides again, and refuses unless its
+steps are exactly those that were approved. What a cluster merely reports, such as a status, is not
+included.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _DIGEST = 24
 
 
 class ObjectPlan(NamedTuple):
-    """What was approved for one object: digests of it before and after, and its identity."""
+    """The approval for one object: digests of it before and after, and its identity."""
 
     operation: str
     before: str | None
@@ -33,7 +34,7 @@ class ObjectPlan(NamedTuple):
 
 
 class JobPlan(NamedTuple):
-    """What was approved for one job: `run` is its last run, `step` how a new one begins, if any."""
+    """The approval for one job: `run` is its last run, `step` how a new one begins, if at all."""
 
     job: str
     namespace: str | None
@@ -44,14 +45,14 @@ class JobPlan(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The approval of all jobs of a command, and how that command was called."""
+    """The approval for all jobs of a command, and the arguments of that command."""
 
     jobs: tuple[JobPlan, ...]
     invocation: dict[str, Any]
 
 
 def of(comparison: Comparison) -> JobPlan:
-    """The approval of what *comparison* shows."""
+    """Return the approval of what *comparison* shows."""
     basis = comparison.basis or {}
     known = basis.get("objects", {})
     objects = {
@@ -69,7 +70,7 @@ def of(comparison: Comparison) -> JobPlan:
 
 
 def moved(approved: JobPlan, now: JobPlan) -> Iterator[str]:
-    """Yield what differs from what was approved, as clauses."""
+    """Yield the differences from what was approved, as clauses."""
     if (approved.server, approved.namespace) != (now.server, now.namespace):
         yield f"it was made for namespace {approved.namespace} at {approved.server}"
         return
@@ -82,7 +83,7 @@ def moved(approved: JobPlan, now: JobPlan) -> Iterator[str]:
 
 
 def dump(plan: Plan) -> str:
-    """*plan* as text."""
+    """Return *plan* as text."""
     jobs = [{**job._asdict(), "objects": _objects(job)} for job in plan.jobs]
     whole = {"apiVersion": API_VERSION, "kind": KIND, "invocation": plan.invocation, "jobs": jobs}
     return json.dumps(whole, indent=2) + "\n"
@@ -135,7 +136,7 @@ def _object_moved(name: str, approved: ObjectPlan | None, now: ObjectPlan | None
         known = now or approved
         assert known is not None
         if known.operation != Operation.keep.value:
-            yield f"{name} is {'not in the plan' if approved is None else 'in the plan alone'}"
+            yield f"{name} is {'not in the plan' if approved is None else 'only in the plan'}"
         return
     if approved.uid != now.uid:
         event = "created" if approved.uid is None else "deleted or replaced"

@@ -1,9 +1,8 @@
 """
-The steps of an apply, in the order in which it takes them.
+The steps of an apply, in order.
 
 One list serves three purposes: `diff` prints it, a plan approves it, and `apply` executes it. A
-backend knows how to preview a step and how to execute it; which steps there are is decided in
-`decide`, and nowhere else.
+backend knows how to preview and execute each step; only `decide` chooses the steps.
 """
 
 from __future__ import annotations
@@ -23,28 +22,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Try:
-    """Ask whether the workloads of a new run would be accepted, before the earlier run ends."""
+    """Check whether the workloads of a new run would be accepted, before the earlier run ends."""
 
     manifests: Sequence[Manifest]
 
 
 @dataclass(frozen=True)
 class Record:
-    """Write the history: how the last run ended and, with an *intent*, the run to come."""
+    """Write the history: how the last run ended and, with an *intent*, the next run."""
 
     intent: RunRecord | None = None
 
 
 @dataclass(frozen=True)
 class End:
-    """End the earlier run *uid* with everything that it owns."""
+    """End the earlier run *uid* with everything it owns."""
 
     uid: str
 
 
 @dataclass(frozen=True)
 class WaitUntilGone:
-    """Wait until an object that is being deleted is gone, or all that is left of earlier runs."""
+    """Wait until an object that is being deleted, or everything of earlier runs, is gone."""
 
     manifest: Manifest | None = None
 
@@ -64,9 +63,9 @@ class Create:
 @dataclass(frozen=True)
 class Update:
     """
-    Update an object in place; one that is already as rendered stays untouched.
+    Update an object in place; one that is already as rendered is not changed.
 
-    `lenient`: the spec of its pods is unchanged, so what cannot change in place is kept.
+    `lenient`: the spec of its pods is unchanged, so fields that cannot change in place are kept.
     """
 
     manifest: Manifest
@@ -76,7 +75,7 @@ class Update:
 
 @dataclass(frozen=True)
 class Replace:
-    """Create an object anew, after *live* has gone with the earlier run."""
+    """Recreate an object after *live* was deleted with the earlier run."""
 
     manifest: Manifest
     live: Manifest
@@ -84,7 +83,7 @@ class Replace:
 
 @dataclass(frozen=True)
 class Keep:
-    """Leave an object as it is, whether it is there or not."""
+    """Leave an object as it is, even if it does not exist."""
 
     manifest: Manifest
     reason: str | None = None
@@ -92,7 +91,7 @@ class Keep:
 
 @dataclass(frozen=True)
 class Resume:
-    """Let a workload start that was created suspended."""
+    """Start a workload that was created suspended."""
 
     manifest: Manifest
 
@@ -114,7 +113,7 @@ class Refuse:
 
 @dataclass(frozen=True)
 class RefuseToPrune:
-    """Refuse the whole apply because objects that are no longer rendered are unknown."""
+    """Refuse the whole apply because it is unknown which objects are no longer rendered."""
 
     error: OperationFailed
 
@@ -125,9 +124,9 @@ Step = Try | Record | End | WaitUntilGone | Begin | Resume | Delete | RefuseToPr
 
 class Decision(NamedTuple):
     """
-    What an apply does: its steps, and what else there is to say.
+    What an apply does: its steps and notes.
 
-    A `refusal` is for want of consent; there are no steps then.
+    A `refusal` means lack of consent; then there are no steps.
     """
 
     steps: tuple[Step, ...] = ()
@@ -136,19 +135,19 @@ class Decision(NamedTuple):
 
     @property
     def error(self) -> OperationFailed | None:
-        """Why an apply takes none of these steps, if it does not."""
+        """Why an apply executes none of these steps, if so."""
         refused = (step.error for step in self.steps if isinstance(step, Refuse | RefuseToPrune))
         return self.refusal or next(refused, None)
 
     @property
     def begins(self) -> str | None:
-        """How a new run begins, as a verb: `create` or `replace`; nothing where none does."""
+        """How a new run begins: `create` or `replace`; None if none begins."""
         if not any(isinstance(step, Begin) for step in self.steps):
             return None
         return "replace" if any(isinstance(step, End) for step in self.steps) else "create"
 
 
 def in_order_of(manifests: Sequence[Manifest], steps: Iterable[Step]) -> list[ObjectStep]:
-    """The steps about *manifests*, in their order: the one in which objects are shown."""
+    """Return the steps about *manifests*, in the order in which objects are shown."""
     known = {identity(step.manifest): step for step in steps if isinstance(step, ObjectStep)}
     return [known[name] for name in map(identity, manifests) if name in known]

@@ -8,7 +8,7 @@ from paddlespec.report.jobs import job_data, lasted, worker_data
 from paddlespec.report.moments import ago
 from paddlespec.report.width import shortened, visible
 from paddlespec.runs.history import as_data
-from paddlespec.runs.state import Doing, Stage
+from paddlespec.runs.state import Stage, WorkerState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from paddlespec.runs.history import RunRecord
     from paddlespec.runs.state import (
         Condition,
-        Happening,
+        ObjectEvent,
         RoleState,
         Status,
     )
@@ -130,7 +130,7 @@ def _lines(status: Status, now: datetime) -> Iterator[str]:
         yield from (_row("event", _event(event, now)) for event in status.events[-_EVENTS:])
 
 
-_STUCK = (Doing.pending, Doing.failed, Doing.unknown)
+_STUCK = (WorkerState.pending, WorkerState.failed, WorkerState.unknown)
 
 
 def _row(label: str, text: str) -> str:
@@ -171,7 +171,7 @@ def _condition(condition: Condition, now: datetime) -> str:
     return f"{condition.subject} {condition.type}{reason}" + (f", {since} ago" if since else "")
 
 
-def _event(event: Happening, now: datetime) -> str:
+def _event(event: ObjectEvent, now: datetime) -> str:
     when = f"{ago(event.at, now)} ago " if event.at else ""
     times = f" (x{event.times})" if event.times > 1 else ""
     mark = "warning " if event.warning else ""
@@ -188,7 +188,7 @@ def _condition_data(condition: Condition) -> shapes.Condition:
     }
 
 
-def _event_data(event: Happening) -> shapes.Event:
+def _event_data(event: ObjectEvent) -> shapes.Event:
     return {
         "object": event.subject,
         "reason": event.reason,

@@ -1,4 +1,4 @@
-"""How long to pause between two looks at what changes by itself."""
+"""Pauses between polls of something that changes by itself."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Backoff(NamedTuple):
     """
     Pauses in seconds that grow by a factor up to a cap.
 
-    What happens at once is seen at once, and what takes hours costs few requests.
+    Fast changes are noticed at once, and long waits cost few requests.
     """
 
     first: float = 0.1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_WORDS = {
+_MEANINGS = {
     129: "hung up",
     130: "interrupted",
     134: "aborted",
@@ -14,12 +14,12 @@ _WORDS = {
 _SIGNALS = 31
 
 
-def words(code: int) -> str:
+def meaning(code: int) -> str:
     """Describe the usual meaning of *code*; empty if only the program defines it."""
     own = signalled(code)
     if own != code:
-        return f"a process below it: {_WORDS[own]}" if own in _WORDS else ""
-    return _WORDS.get(code, "")
+        return f"a child process: {_MEANINGS[own]}" if own in _MEANINGS else ""
+    return _MEANINGS.get(code, "")
 
 
 def signalled(code: int) -> int:

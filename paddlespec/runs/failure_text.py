@@ -31,15 +31,15 @@ _BROKEN = (
     (r"gloo/.{0,200}Connection (?:reset|closed) by peer", "another replica is gone"),
     (r"\[E112\]", "a pserver cannot be reached"),
 )
-_PATTERNS = [(re.compile(pattern), words, True) for pattern, words in _WAITING]
-_PATTERNS += [(re.compile(pattern), words, False) for pattern, words in _BROKEN]
+_PATTERNS = [(re.compile(pattern), text, True) for pattern, text in _WAITING]
+_PATTERNS += [(re.compile(pattern), text, False) for pattern, text in _BROKEN]
 
 
 class Meaning(NamedTuple):
     """A known message: the exact quote, its meaning, and whether the replica is waiting."""
 
     quote: str
-    words: str
+    text: str
     waits: bool
 
 
@@ -51,7 +51,7 @@ def speak_of_others(tail: bytes) -> bool:
 def meaning(lines: Iterable[str]) -> Meaning | None:
     """Return the last known message in *lines*, without the rest of its line."""
     for line in reversed(list(lines)):
-        for pattern, words, waits in _PATTERNS:
+        for pattern, text, waits in _PATTERNS:
             if match := pattern.search(line):
-                return Meaning(match[0], words, waits)
+                return Meaning(match[0], text, waits)
     return None

@@ -1,8 +1,8 @@
 """
-The history of a job: its runs, oldest first, and the form in which they are stored.
+The history of a job: its runs, oldest first, and how they are stored.
 
-A run is recorded before anything of it exists: an intent without a UID never ran. Its UID follows,
-and its end once a command sees it.
+A run is recorded before any object of it exists, as an intent without a UID. The UID is added once
+the run exists, and its end as soon as a command observes it.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ if TYPE_CHECKING:
 
     from paddlespec.shapes.runs import Run
 
-# A ConfigMap is limited to 1 MiB, and holds more than the history.
+# A ConfigMap is limited to 1 MiB and holds more than the history.
 LARGEST = 512 * 1024
 _RUNS = "runs.json"
 _SPEC = "spec-{}.yaml"
 
 
 class State(str, Enum):
-    """How far a run is, as recorded."""
+    """The state of a run, as recorded."""
 
-    intended = "intended"  # nothing of it existed yet
+    intended = "intended"  # no object of it exists yet
     running = "running"
     succeeded = "succeeded"
     failed = "failed"
     killed = "killed"
     replaced = "replaced"  # while it ran
-    lost = "lost"  # it is gone, and no command saw its end
+    lost = "lost"  # it no longer exists, and no command observed its end
 
 
 class Provenance(NamedTuple):
     """
-    Where a run comes from: who applied it, the commit, the page of the CI job, the spec's file.
+    Where a run comes from: who applied it, the commit, the URL of the CI job, the spec file.
 
-    The file is relative to the top of its repository.
+    The file is relative to the root of its repository.
     """
 
     who: str
@@ -52,7 +52,7 @@ class RunRecord(NamedTuple):
     """
     One run. Times are RFC 3339 in UTC; `spec` is the effective spec as YAML, secrets masked.
 
-    `fingerprint` identifies what shaped the pods, `rendered` the manifests.
+    `fingerprint` identifies the spec of the pods, `rendered` the manifests.
     """
 
     number: int
@@ -83,11 +83,11 @@ class History(NamedTuple):
 
     @property
     def ran(self) -> RunRecord | None:
-        """The last run of which anything existed."""
+        """The last run that existed."""
         return next((run for run in reversed(self.runs) if run.uid), None)
 
     def intend(self, run: RunRecord) -> History:
-        """Add *run* as the run to come; it takes the number of an intent that never began."""
+        """Add *run* as the next run; it reuses the number of an intent that never started."""
         intent = run._replace(number=self._next, state=State.intended, uid=None, started=None)
         return History((*self._kept, intent))
 
@@ -99,18 +99,18 @@ class History(NamedTuple):
         return self._with(latest._replace(uid=uid, state=State.running, started=at))
 
     def end(self, uid: str, state: State, at: str | None) -> History:
-        """Record the end of the run *uid*, unless it is recorded already."""
+        """Record the end of the run *uid*, unless it is already recorded."""
         run = next((run for run in self.runs if run.uid == uid), None)
         if run is None or run.state is not State.running:
             return self
         return self._with(run._replace(state=state, finished=at))
 
     def adopt(self, run: RunRecord) -> History:
-        """Add a run that exists and was never recorded."""
+        """Add a run that exists but was never recorded."""
         return History((*self._kept, run._replace(number=self._next)))
 
     def drop_intent(self) -> History:
-        """Forget the run to come."""
+        """Remove the intent."""
         return History(self._kept) if self._kept else self
 
     @property
@@ -119,7 +119,7 @@ class History(NamedTuple):
 
     @property
     def _next(self) -> int:
-        """The number of the next run; the oldest runs may have been left out."""
+        """The number of the next run; the oldest runs may have been dropped."""
         if self._kept:
             return self._kept[-1].number + 1
         return self.runs[-1].number if self.runs else 1
@@ -138,9 +138,9 @@ class Recorded(NamedTuple):
 
 def encode(history: History, largest: int = LARGEST) -> dict[str, str]:
     """
-    Write *history* as named texts of at most *largest* bytes.
+    Write *history* as named texts of at most *largest* bytes in total.
 
-    The oldest specs are left out first, then the oldest runs.
+    The oldest specs are dropped first, then the oldest runs.
     """
     runs = list(history.runs)
     while _size(texts := _texts(runs)) > largest:
@@ -167,7 +167,7 @@ def decode(texts: Mapping[str, str]) -> History:
 
 
 def as_data(run: RunRecord) -> Run:
-    """A run as plain data, without its spec, which may be long."""
+    """Return a run as plain data, without its spec, which may be long."""
     return {
         "run": run.number,
         "state": run.state.value,
@@ -191,7 +191,7 @@ def _texts(runs: list[RunRecord]) -> dict[str, str]:
 
 
 def _stored(run: RunRecord) -> dict[str, Any]:
-    """A run as it is stored: unknown fields take no room."""
+    """Return a run as it is stored: null fields are omitted."""
     return {key: value for key, value in as_data(run).items() if value is not None}
 
 

@@ -20,7 +20,7 @@ _ENDINGS = {
 
 
 def ending(state: State | None) -> str:
-    """How a run ended of which only the record is left, as a clause."""
+    """Describe how a run ended of which only the record exists, as a clause."""
     return _ENDINGS[state or State.lost]
 
 

@@ -1,7 +1,7 @@
 """
-What runs, as people ask for it: the same values for a cluster and for this machine.
+The observed state of jobs, replicas and runs: the same values for a cluster and this machine.
 
-Backends draw them from what they keep; reports show them. Times are RFC 3339 in UTC.
+Backends derive them from what they store; reports show them. Times are RFC 3339 in UTC.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 
 class Stage(str, Enum):
-    """How far a job is."""
+    """The state of a job."""
 
-    intended = "intended"  # agreed to, and nothing of it is there yet
+    intended = "intended"  # recorded, but no object of it exists yet
     suspended = "suspended"
     queued = "queued"
-    pending = "pending"  # no trainer runs yet
+    pending = "pending"  # no trainer is running yet
     running = "running"
     stopping = "stopping"
-    failing = "failing"  # it cannot succeed any more, and something of it still runs
+    failing = "failing"  # it can no longer succeed, but parts of it are still running
     succeeded = "succeeded"
     failed = "failed"
     killed = "killed"
@@ -36,17 +36,17 @@ class Stage(str, Enum):
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing of it will run any more."""
+        """Whether no part of the job will run again."""
         return self in _OVER
 
     @property
     def is_failure(self) -> bool:
-        """Whether the job itself went wrong."""
+        """Whether the job itself failed."""
         return self in (Stage.failing, Stage.failed)
 
 
-class Doing(str, Enum):
-    """How far a replica is."""
+class WorkerState(str, Enum):
+    """The state of a replica."""
 
     pending = "pending"
     waiting = "waiting"  # for the pservers
@@ -62,7 +62,7 @@ _OVER = (Stage.succeeded, Stage.failed, Stage.killed, Stage.replaced, Stage.lost
 
 
 class RoleState(NamedTuple):
-    """The replicas of a role, counted; `why` says what keeps those that are not ready."""
+    """The replicas of a role, counted; `why` is what keeps the others from being ready."""
 
     name: str
     desired: int
@@ -74,10 +74,10 @@ class RoleState(NamedTuple):
 
 class JobState(NamedTuple):
     """
-    A job; `why` says more of its stage where there is more to say.
+    A job; `why` explains its stage where that needs an explanation.
 
-    `run` and `user` are of the run that is shown; nobody knows them of a job that another tool
-    has applied.
+    `run` and `user` are those of the run that is shown; they are unknown if another tool applied
+    the job.
     """
 
     name: str
@@ -95,21 +95,22 @@ class JobState(NamedTuple):
     labels: Mapping[str, str] = MappingProxyType({})
 
     def role(self, name: str) -> RoleState | None:
-        """The role *name*, if the job has it."""
-        return next((each for each in self.roles if each.name == name), None)
+        """Return the role *name*, if the job has it."""
+        return next((role for role in self.roles if role.name == name), None)
 
 
 class Worker(NamedTuple):
     """
     A replica: a pod of a cluster, or a process of this machine.
 
-    `reason` is one word for a program, `message` a line for people. `code` as in a shell.
+    `reason` is one word for programs, `message` a line for people. `code` is an exit code as in a
+    shell.
     """
 
     name: str
     role: str
     rank: int | None
-    state: Doing
+    state: WorkerState
     ready: bool = False
     reason: str | None = None
     node: str | None = None
@@ -122,7 +123,7 @@ class Worker(NamedTuple):
 
 
 class Condition(NamedTuple):
-    """Something that holds of an object, in the words of its controller."""
+    """A condition that holds for an object, as its controller names it."""
 
     subject: str
     type: str
@@ -130,8 +131,8 @@ class Condition(NamedTuple):
     reason: str | None = None
 
 
-class Happening(NamedTuple):
-    """Something that happened to an object; `text` is in our own words, where we have some."""
+class ObjectEvent(NamedTuple):
+    """An event of an object; `text` is our own wording, if there is one."""
 
     at: str | None
     subject: str
@@ -145,32 +146,32 @@ class Status(NamedTuple):
     """
     Everything about one job that fits on a screen.
 
-    `evidence` is what shows the reason of its state, in lines.
+    `evidence` lists the facts that show the reason for its state, one per line.
     """
 
     job: JobState
     record: RunRecord | None = None
     workers: tuple[Worker, ...] = ()
     conditions: tuple[Condition, ...] = ()
-    events: tuple[Happening, ...] = ()
+    events: tuple[ObjectEvent, ...] = ()
     failure: str | None = None
     evidence: tuple[str, ...] = ()
 
 
 def stage_of(record: RunRecord) -> Stage:
-    """How far a run is of which only the record is left."""
+    """Return the stage of a run of which only the record exists."""
     return Stage.lost if record.state is State.running else Stage(record.state.value)
 
 
 def in_order(workers: Iterable[Worker]) -> list[Worker]:
-    """Trainers first, by rank; a replica that was tried again stands behind its earlier try."""
+    """Sort trainers first, by rank; a retried replica comes after its earlier attempt."""
     return sorted(
         workers,
-        key=lambda each: (
-            each.role != "trainers",
-            each.role,
-            each.rank is None,
-            each.rank or 0,
-            each.started or "~",
+        key=lambda worker: (
+            worker.role != "trainers",
+            worker.role,
+            worker.rank is None,
+            worker.rank or 0,
+            worker.started or "~",
         ),
     )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Mode(str, Enum):
-    """How far an apply goes."""
+    """Whether an apply writes, or only performs a dry run."""
 
     none = "none"
     client = "client"
@@ -87,8 +87,8 @@ class Run(NamedTuple):
     """
     A job as applied; `uid` distinguishes it from other runs of the same name.
 
-    `ended`: how it ended, if nothing of it is left to observe. `sent`: the objects that were or
-    would be sent, if they are more than the rendered ones.
+    `ended`: how it ended, if it can no longer be observed. `sent`: the objects that were or would
+    be sent, if they are more than the rendered ones.
     """
 
     work: Work

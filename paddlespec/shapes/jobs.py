@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from paddlespec.runs.state import Doing, Stage
+from paddlespec.runs.state import Stage, WorkerState
 from paddlespec.shapes.base import (
     Count,
     Shape,
@@ -31,10 +31,10 @@ _Stage = Annotated[
         lost="Finished unobserved; its result is unknown.",
     ),
 ]
-_Doing = Annotated[
+_WorkerState = Annotated[
     str,
     one_of(
-        Doing,
+        WorkerState,
         pending="Not running yet.",
         waiting="Waiting for the pservers.",
         running="Running.",
@@ -109,7 +109,7 @@ class Worker(Shape):
     """The role: `trainers` or `pservers`."""
     rank: int | None
     """The index within the role, starting at 0."""
-    state: _Doing
+    state: _WorkerState
     """The state."""
     ready: bool
     """Whether it is running and ready."""

@@ -1,8 +1,8 @@
 """
-The target `jobset`: all roles of a job as one JobSet, whose controller the cluster needs.
+The target `jobset`: all roles of a job as one JobSet, which needs its controller in the cluster.
 
-The engine ends the pservers with the trainers, and restarts all roles together; to Kueue the job is
-one workload. As for `kubernetes`, what only apply can know is left out.
+The controller stops the pservers with the trainers, and restarts all roles together; for Kueue the
+job is one workload. As for `kubernetes`, fields that only apply can know are not rendered.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ if TYPE_CHECKING:
     from paddlespec.targets.beside import Piece
 
 backend = "cluster"
-# The run survives restarts, which give every role another Job.
+# The run survives restarts, which create a new Job for every role.
 naming = Naming(
     host="{job}-{role}-0-{index}",
     service="{job}",
     run="metadata.labels['jobset.sigs.k8s.io/jobset-uid']",
 )
 _KEEP = "7d"
-# Trainers end by their own deadline first.
+# Trainers reach their own deadline first.
 _PSERVERS_LONGER = 600
-# A role comes after those that it may depend on.
+# A role follows those it may depend on.
 _ORDER: tuple[RoleName, ...] = ("pservers", "trainers")
 
 Values = dict[str, Any]
 
 
 class Plan(NamedTuple):
-    """What is rendered: objects beside the set, the set, and the Job of each of its roles."""
+    """The objects beside the set, the set, and the Job of each role."""
 
     beside: list[Piece]
     job_set: Values
@@ -57,7 +57,7 @@ class Plan(NamedTuple):
 
 
 def check(facts: Facts) -> Iterator[Diagnostic]:
-    """What a JobSet cannot do."""
+    """Report fields that a JobSet does not support."""
     yield from check_scheduling(facts)
     pservers = facts.job.spec.pservers
     if pservers and workloads.restarts(pservers.workload):
@@ -68,12 +68,12 @@ def check(facts: Facts) -> Iterator[Diagnostic]:
 
 
 def keep_seconds(job: Job) -> int:
-    """How long a finished job stays."""
+    """Return how long to keep a finished job."""
     return seconds(job.spec.policy.keep_finished or _KEEP)
 
 
 def plan(job: Job, context: Context) -> Plan:
-    """Decide everything that the templates lay out."""
+    """Compute the values of all templates."""
     context = context._replace(naming=naming)
     metadata = metadata_of(job, context)(job.metadata.name, None)
     restarts = 0 if job.spec.mode == "parallel" else job.spec.policy.retries
@@ -88,7 +88,7 @@ def plan(job: Job, context: Context) -> Plan:
 
 
 def render(job: Job, context: Context, templates: Templates) -> list[Manifest]:
-    """The objects of *job*, in the order in which they are applied."""
+    """Render the objects of *job* in the order in which they are applied."""
     planned = plan(job, context)
     roles = [
         {
@@ -98,16 +98,16 @@ def render(job: Job, context: Context, templates: Templates) -> list[Manifest]:
         }
         for role in planned.roles
     ]
-    found = [templates.render(f"{name}.yaml.j2", values) for name, values in planned.beside]
-    found.append(templates.render("jobset/job-set.yaml.j2", {**planned.job_set, "roles": roles}))
-    return in_apply_order(found)
+    objects = [templates.render(f"{name}.yaml.j2", values) for name, values in planned.beside]
+    objects.append(templates.render("jobset/job-set.yaml.j2", {**planned.job_set, "roles": roles}))
+    return in_apply_order(objects)
 
 
 def _role(job: Job, name: RoleName, context: Context) -> Values:
     replica = Replica(job, name, context)
     pod = pod_values(replica)
     if job.spec.mode == "ps":
-        # The first pserver of fleet opens its port only once all trainers have come.
+        # The first pserver of fleet opens its port only once all trainers have connected.
         pod["probe"] = None
     labels = {
         "app.kubernetes.io/name": job.metadata.name,
@@ -115,7 +115,7 @@ def _role(job: Job, name: RoleName, context: Context) -> Values:
         JOB_LABEL: job.metadata.name,
         ROLE_LABEL: name,
     }
-    # A gang starts all of its pods or none: no role can wait for another one to begin.
+    # A gang starts all of its pods or none, so no role can wait for another to start.
     gang = job.spec.scheduling.scheduler == "volcano"
     return {
         "name": name,
@@ -132,7 +132,7 @@ def _role(job: Job, name: RoleName, context: Context) -> Values:
 
 
 def _limits(job: Job, name: RoleName) -> Values:
-    """The limits of a role's Job; a failure of one restarts the whole set."""
+    """Return the limits of a role's Job; one failure restarts the whole set."""
     policy = job.spec.policy
     deadline = seconds(policy.timeout) if policy.timeout else None
     if name == "pservers" and deadline:
@@ -146,5 +146,5 @@ def _limits(job: Job, name: RoleName) -> Values:
 
 
 def _template(job: Manifest) -> Values:
-    """A Job as a part of the set, which gives it its name."""
+    """Return a Job as a part of the set, which names it."""
     return {"metadata": {"labels": job["metadata"]["labels"]}, "spec": job["spec"]}

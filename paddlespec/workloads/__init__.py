@@ -1,9 +1,9 @@
 """
 Workloads: the kinds of objects that run pods.
 
-Each is a module of pure functions over manifests and live objects. Whatever depends on a kind asks
-here: apply, wait, status, kill, diff, quotas. Built-in kinds and those of other packages are loaded
-the same way, by `Kind.group`, when an object of theirs is met.
+Each workload is a module of pure functions over manifests and live objects. Everything that
+depends on a kind goes through this registry: apply, wait, status, kill, diff, quotas. Built-in
+kinds and those of other packages are loaded the same way, by `Kind.group`, on first use.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ __all__ = [
 ]
 
 GROUP = "paddlespec.workloads"
-# In the order in which they are applied: what cannot be held back comes first.
+# In the order in which they are applied: kinds that cannot be suspended come first.
 _BUILT_IN = {
     "StatefulSet.apps": "paddlespec.workloads.stateful_set",
     "Job.batch": "paddlespec.workloads.job",
     "JobSet.jobset.x-k8s.io": "paddlespec.workloads.job_set",
 }
-# Groups of Kubernetes and our own, whose other kinds run nothing: no package is asked about them.
+# Groups whose other kinds run no pods; entry points of other packages are not searched for them.
 _OTHERS = frozenset(
     ("", "coordination.k8s.io", "paddlespec.io", "scheduling.volcano.sh", "storage.k8s.io")
 )
@@ -54,51 +54,51 @@ _DEFAULT_TARGET = "kubernetes"
 
 
 class Workload(Protocol):
-    """Satisfied by a module."""
+    """A workload, implemented by a module."""
 
     KIND: Kind
 
     def roles(self, manifest: Manifest) -> Sequence[RolePods]:
-        """The roles that an object runs."""
+        """Return the roles that an object runs."""
 
     def progress(self, live: Manifest) -> Progress:
-        """How far an object is; a verdict only where it runs to an end."""
+        """Return the progress of an object; only one that runs to completion has a verdict."""
 
     def counts(self, live: Manifest, children: Iterable[Manifest] = ()) -> Sequence[RoleState]:
-        """The replicas of every role, from its own status or from that of its *children*."""
+        """Count the replicas of each role by the object's own status or that of its *children*."""
 
     def started(self, live: Manifest) -> str | None:
-        """When its pods were let go, in RFC 3339."""
+        """Return when its pods were allowed to start, in RFC 3339."""
 
     def finished(self, live: Manifest) -> str | None:
-        """When it was over."""
+        """Return when it finished, in RFC 3339."""
 
     def keep_seconds(self, manifest: Manifest) -> int | None:
-        """How long it stays after its end; without a limit if that is not said."""
+        """Return how long it is kept after it finishes; None means without limit."""
 
 
 def find(manifest: Manifest) -> Workload | None:
-    """The workload that *manifest* is; nothing for objects that run no pods."""
+    """Return the workload of *manifest*; None for objects that run no pods."""
     group = manifest["apiVersion"].rpartition("/")[0]
     return _load(manifest["kind"], group)
 
 
 def of(manifest: Manifest) -> Workload:
-    """The workload that *manifest*, which runs pods, is."""
-    found = find(manifest)
-    if found is None:
+    """Return the workload of *manifest*, which must run pods."""
+    known = find(manifest)
+    if known is None:
         raise LookupError(f"{manifest['kind']} is not a workload")
-    return found
+    return known
 
 
 def named(kind: str) -> Workload | None:
-    """The workload of *kind*, in whatever group it is."""
+    """Return the workload of *kind*, in any group."""
     own = next((name for name in _names() if name.partition(".")[0] == kind), None)
     return _load(*own.partition(".")[::2]) if own else None
 
 
 def rendered_by(target: str, preferred: str | None = None) -> Workload:
-    """What *target* renders a role as, where the spec does not choose the *preferred* kind."""
+    """Return the workload that *target* renders for a role: *preferred*, or its default."""
     listed: list[Workload] = []
     for name in _names():
         known = _load(*name.partition(".")[::2])
@@ -114,43 +114,43 @@ def rendered_by(target: str, preferred: str | None = None) -> Workload:
 
 
 def restarts(kind: str) -> bool:
-    """Whether the controller of *kind* restarts a lost replica, with nothing of its state."""
+    """Report whether the controller of *kind* restarts lost replicas, without their state."""
     known = named(kind)
     return known is not None and known.KIND.hold is None
 
 
 @cache
 def every() -> tuple[Workload, ...]:
-    """All workloads, those of other packages last."""
+    """Return all workloads, those of other packages last."""
     loaded = (_load(*name.partition(".")[::2]) for name in _names())
     return tuple(known for known in loaded if known is not None)
 
 
 def is_workload(manifest: Manifest) -> bool:
-    """Whether *manifest* runs pods."""
+    """Report whether *manifest* runs pods."""
     return find(manifest) is not None
 
 
 def ends(manifest: Manifest) -> bool:
-    """Whether *manifest* runs pods to an end, so that it can be held back and has a verdict."""
+    """Report whether *manifest* runs to completion; then it can be suspended and has a verdict."""
     known = find(manifest)
     return known is not None and known.KIND.hold is not None
 
 
 def is_owner(manifest: Manifest) -> bool:
-    """Whether *manifest* is the workload whose end is the end of its run."""
+    """Report whether *manifest* is the workload that ends its run when it ends."""
     if not ends(manifest) or is_child(manifest):
         return False
     return any(pods.role == _TRAINERS for pods in of(manifest).roles(manifest))
 
 
 def owner(manifests: Iterable[Manifest]) -> Manifest | None:
-    """The owner of the run that *manifests* are."""
+    """Return the workload among *manifests* that owns their run."""
     return next((manifest for manifest in manifests if is_owner(manifest)), None)
 
 
 def roles(manifests: Iterable[Manifest]) -> Iterator[tuple[Manifest, RolePods]]:
-    """Every role that *manifests* run, with the object that runs it."""
+    """Yield every role that *manifests* run, with the object that runs it."""
     for manifest in manifests:
         known = find(manifest)
         for pods in known.roles(manifest) if known else ():
@@ -158,47 +158,47 @@ def roles(manifests: Iterable[Manifest]) -> Iterator[tuple[Manifest, RolePods]]:
 
 
 def kinds(manifests: Iterable[Manifest]) -> set[tuple[str, str]]:
-    """The kinds of the workloads among *manifests*, and of what these create."""
-    found: set[tuple[str, str]] = set()
+    """Return the kinds of the workloads among *manifests*, and of the objects they create."""
+    types: set[tuple[str, str]] = set()
     for manifest in manifests:
         if known := find(manifest):
-            found |= {known.KIND.type, *known.KIND.creates}
-    return found
+            types |= {known.KIND.type, *known.KIND.creates}
+    return types
 
 
 def pods_of(manifest: Manifest, name: str) -> RolePods | None:
-    """The pods of the role *name* that *manifest* runs."""
+    """Return the pods of the role *name* that *manifest* runs."""
     return next((pods for _, pods in roles([manifest]) if pods.role == name), None)
 
 
 def runs(manifest: Manifest, name: str) -> bool:
-    """Whether *manifest* runs the role *name*."""
+    """Report whether *manifest* runs the role *name*."""
     return pods_of(manifest, name) is not None
 
 
 def progress(live: Manifest) -> Progress:
-    """How far a workload is."""
+    """Return the progress of a workload."""
     return of(live).progress(live)
 
 
 def state(live: Manifest) -> str:
-    """What a workload does, as a verb: for messages about one that stands in the way."""
+    """Describe the state of a workload as a verb phrase, for messages."""
     if not ends(live):
         return "is running"
-    found = progress(live)
-    if found.done:
-        return "is complete" if found.ok else found.message
-    texts = {"queued": "waits in its queue", "suspended": "is suspended"}
-    return texts.get(found.message, "is running")
+    current = progress(live)
+    if current.done:
+        return "is complete" if current.ok else current.message
+    texts = {"queued": "is waiting in its queue", "suspended": "is suspended"}
+    return texts.get(current.message, "is running")
 
 
 def is_stopped(live: Manifest) -> bool:
-    """Whether the pods of a workload were stopped, while it stays."""
+    """Report whether the pods of an existing workload are stopped."""
     return of(live).KIND.stop.is_stopped(live)
 
 
 def children(live: Manifest, others: Iterable[Manifest]) -> list[Manifest]:
-    """The objects among *others* that the controller of *live* created."""
+    """Return the objects among *others* that the controller of *live* created."""
     uid = live["metadata"].get("uid")
     return [
         other
@@ -211,26 +211,26 @@ def children(live: Manifest, others: Iterable[Manifest]) -> list[Manifest]:
 
 
 def runner(live: Manifest, name: str, others: Iterable[Manifest]) -> Manifest:
-    """The object that creates the pods of the role *name* of *live*: a child of it, or itself."""
+    """Return the object that creates the pods of role *name*: *live* or a child of it."""
     own = (child for child in children(live, others) if role(child) == name)
     return next(own, live)
 
 
 def rank(manifest: Manifest) -> int:
-    """The place of an object in the order of applying: after all others if it is none of ours."""
+    """Return the position of an object in the apply order; objects of other packages come last."""
     name = f"{manifest['kind']}.{manifest['apiVersion'].rpartition('/')[0]}"
     return list(_BUILT_IN).index(name) if name in _BUILT_IN else len(_BUILT_IN)
 
 
 def _names() -> Iterator[str]:
-    """Every kind with its group; those of other packages are looked for last."""
+    """Yield every kind with its group; those of other packages come last."""
     yield from _BUILT_IN
     yield from sorted(_installed().names - _BUILT_IN.keys())
 
 
 @cache
 def _load(kind: str, group: str) -> Workload | None:
-    """The workload of a kind; other packages are asked only where nothing built in has it."""
+    """Load the workload of a kind, from another package if the kind is not built in."""
     from importlib import import_module
 
     name = f"{kind}.{group}"
@@ -245,7 +245,7 @@ def _load(kind: str, group: str) -> Workload | None:
 
 @cache
 def _installed() -> EntryPoints:
-    """The workloads of other packages."""
+    """Return the workloads of other packages."""
     from importlib.metadata import entry_points
 
     return entry_points(group=GROUP)

@@ -1,4 +1,4 @@
-"""Job of `batch/v1`: the pods of one role, which run to an end."""
+"""Job of `batch/v1`: the pods of one role, which run to completion."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _SUSPEND = Switch(("spec", "suspend"), stopped=True, running=False)
 _POD = ("spec", "template", "spec")
-# As API server 1.36 takes them; its refusals do not name the field.
+# Mutable fields of API server 1.36, whose refusals do not name the field.
 KIND = Kind(
     api_version="batch/v1",
     kind="Job",
@@ -48,7 +48,7 @@ KIND = Kind(
 
 
 def roles(manifest: Manifest) -> Sequence[RolePods]:
-    """The one role that a Job runs."""
+    """Return the only role of a Job."""
     spec = manifest.get("spec") or {}
     return [
         RolePods(
@@ -64,12 +64,12 @@ def roles(manifest: Manifest) -> Sequence[RolePods]:
 
 
 def _subdomain(spec: dict[str, Any]) -> str | None:
-    found: str | None = ((spec.get("template") or {}).get("spec") or {}).get("subdomain")
-    return found
+    name: str | None = ((spec.get("template") or {}).get("spec") or {}).get("subdomain")
+    return name
 
 
 def progress(live: Manifest) -> Progress:
-    """How far a Job is."""
+    """Return the progress of a Job."""
     status = live.get("status") or {}
     held = conditions(live)
     limit = live["spec"].get("activeDeadlineSeconds")
@@ -91,7 +91,7 @@ def progress(live: Manifest) -> Progress:
 
 
 def counts(live: Manifest, children: Iterable[Manifest] = ()) -> Sequence[RoleState]:  # noqa: ARG001
-    """The replicas of the role, counted by the Job controller."""
+    """Return the replicas of the role, as the Job controller counts them."""
     spec, status = live["spec"], live.get("status") or {}
     return [
         RoleState(
@@ -105,27 +105,27 @@ def counts(live: Manifest, children: Iterable[Manifest] = ()) -> Sequence[RoleSt
 
 
 def started(live: Manifest) -> str | None:
-    """When its pods were let go first."""
-    found: str | None = (live.get("status") or {}).get("startTime")
-    return found
+    """Return when its pods were first allowed to start."""
+    time: str | None = (live.get("status") or {}).get("startTime")
+    return time
 
 
 def finished(live: Manifest) -> str | None:
-    """When it was over."""
-    found: str | None = (live.get("status") or {}).get("completionTime")
-    return found or since(live, "Failed")
+    """Return when it finished."""
+    time: str | None = (live.get("status") or {}).get("completionTime")
+    return time or since(live, "Failed")
 
 
 def keep_seconds(manifest: Manifest) -> int | None:
-    """How long it stays after its end."""
-    found: int | None = manifest["spec"].get("ttlSecondsAfterFinished")
-    return found
+    """Return how long it is kept after it finishes."""
+    seconds: int | None = manifest["spec"].get("ttlSecondsAfterFinished")
+    return seconds
 
 
 def single(
     metadata: dict[str, Any], template: dict[str, Any], *, seconds: int, keep: int
 ) -> Manifest:
-    """A Job of one pod that is ended after *seconds*, and deleted *keep* seconds later."""
+    """Return a Job of one pod, stopped after *seconds* and deleted *keep* seconds later."""
     return {
         "apiVersion": KIND.api_version,
         "kind": KIND.kind,

@@ -1,8 +1,8 @@
 """
 JobSet of `jobset.x-k8s.io`: all roles of a run as one object.
 
-Its controller creates a Job for each role, named `<set>-<role>-0`, starts all of them anew when
-one fails, and ends the pservers once the trainers are done.
+Its controller creates a Job for each role, named `<set>-<role>-0`, restarts all of them when one
+fails, and stops the pservers when the trainers are done.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _SUSPEND = Switch(("spec", "suspend"), stopped=True, running=False)
 _TEMPLATE = ("spec", "replicatedJobs", ANY, "template", "spec", "template")
-# As JobSet 0.11 takes them.
+# Mutable fields of JobSet 0.11.
 KIND = Kind(
     api_version="jobset.x-k8s.io/v1alpha2",
     kind="JobSet",
@@ -41,13 +41,13 @@ KIND = Kind(
         (*_TEMPLATE, "spec", "tolerations"),
         (*_TEMPLATE, "spec", "schedulingGates"),
     ),
-    # Its webhook adds the six characters that pods are told apart by.
+    # Its webhook appends the six characters that distinguish pods.
     longest_host=57,
 )
 
 
 def roles(manifest: Manifest) -> Sequence[RolePods]:
-    """Every role of the set, in its order."""
+    """Return the roles of the set, in its order."""
     return [
         RolePods(
             part["name"],
@@ -63,7 +63,7 @@ def roles(manifest: Manifest) -> Sequence[RolePods]:
 
 
 def _service(manifest: Manifest) -> str | None:
-    """The headless Service that the controller creates, unless it is told not to."""
+    """Return the headless Service the controller creates, unless the spec disables it."""
     network = manifest["spec"].get("network") or {}
     if not network.get("enableDNSHostnames", True):
         return None
@@ -72,7 +72,7 @@ def _service(manifest: Manifest) -> str | None:
 
 
 def progress(live: Manifest) -> Progress:
-    """How far a JobSet is."""
+    """Return the progress of a JobSet."""
     held = conditions(live)
     if "Completed" in held:
         return Progress(True, True, "complete")
@@ -94,14 +94,14 @@ def progress(live: Manifest) -> Progress:
 
 def counts(live: Manifest, children: Iterable[Manifest] = ()) -> Sequence[RoleState]:
     """
-    The replicas of every role, counted by its Job; the set itself only counts Jobs.
+    Count the replicas of each role by its Job; the status of the set counts only Jobs.
 
-    A Job is ready when all of its pods are, and the pservers' is deleted at the end.
+    A Job is ready when all of its pods are ready. The Job of the pservers is deleted at the end.
     """
     known = {state.name: state for child in children for state in job.counts(child)}
     listed = (live.get("status") or {}).get("replicatedJobsStatus") or ()
     status = {part["name"]: part for part in listed}
-    found = []
+    states = []
     for pods in roles(live):
         own = status.get(pods.role, {})
         ready, succeeded = own.get("ready", 0), own.get("succeeded", 0)
@@ -111,25 +111,25 @@ def counts(live: Manifest, children: Iterable[Manifest] = ()) -> Sequence[RoleSt
             pods.replicas if ready and not succeeded else 0,
             pods.replicas if succeeded else 0,
         )
-        found.append(known.get(pods.role, whole))
-    return found
+        states.append(known.get(pods.role, whole))
+    return states
 
 
 def started(live: Manifest) -> str | None:
-    """When it was resumed, or else created."""
+    """Return when it was resumed, or else when it was created."""
     if live["spec"].get("suspend"):
         return None
     resumed = conditions(live, "False").get("Suspended", {}).get("lastTransitionTime")
-    found: str | None = resumed or live["metadata"].get("creationTimestamp")
-    return found
+    time: str | None = resumed or live["metadata"].get("creationTimestamp")
+    return time
 
 
 def finished(live: Manifest) -> str | None:
-    """When it was over."""
+    """Return when it finished."""
     return since(live, "Completed", "Failed")
 
 
 def keep_seconds(manifest: Manifest) -> int | None:
-    """How long it stays after its end."""
-    found: int | None = manifest["spec"].get("ttlSecondsAfterFinished")
-    return found
+    """Return how long it is kept after it finishes."""
+    seconds: int | None = manifest["spec"].get("ttlSecondsAfterFinished")
+    return seconds

@@ -1,4 +1,4 @@
-"""What is constant of a kind of object that runs pods: its names, its switches, its fields."""
+"""The constants of a workload kind: its names, suspend switches and mutable fields."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from paddlespec.render.manifest import Manifest
 
 LONGEST_LABEL = 63
-# Stands for any part of a path.
+# Matches any part of a path.
 ANY = "*"
-# The paths of fields; `ANY` matches each item of a list.
+# Paths of fields; `ANY` matches every item of a list.
 Patterns = tuple[tuple[str, ...], ...]
 
 
 class Switch(NamedTuple):
-    """A field of an object that stops its pods, or lets them start."""
+    """A field of an object that stops its pods or lets them start."""
 
     path: tuple[str, ...]
     stopped: Any
@@ -30,33 +30,33 @@ class Switch(NamedTuple):
         return "/" + "/".join(self.path)
 
     def is_stopped(self, manifest: Manifest) -> bool:
-        """Whether *manifest* is stopped."""
+        """Report whether *manifest* is stopped."""
         value: Any = manifest
         for part in self.path:
             value = value.get(part) if isinstance(value, dict) else None
         return bool(value == self.stopped)
 
     def stop(self, manifest: Manifest) -> Manifest:
-        """*manifest* stopped, unless it sets the field itself."""
-        found: Manifest = _with_default(manifest, self.path, self.stopped)
-        return found
+        """Return *manifest* stopped, unless it sets the field itself."""
+        stopped: Manifest = _with_default(manifest, self.path, self.stopped)
+        return stopped
 
     def start(self, manifest: Manifest) -> Manifest:
-        """*manifest* started."""
-        found: Manifest = _with(manifest, self.path, self.running)
-        return found
+        """Return *manifest* started."""
+        started: Manifest = _with(manifest, self.path, self.running)
+        return started
 
 
 class Kind(NamedTuple):
     """
     The constants of one kind of object that runs pods.
 
-    `target` renders it. `hold` creates it without pods and starts it later; a kind without one
-    runs as soon as it exists, and never ends by itself. `stop` ends its pods and keeps the object.
-    `creates` are the kinds of objects between it and its pods. `ends_servers`: its controller ends
-    the pservers once the trainers are done. Fields change `in_place`, `while_suspended`, in place
-    by `restarting` pods, or else by replacement. Names of objects and hosts have at most so many
-    characters.
+    `target` renders it. `hold` suspends it on creation, so it can be started later; a kind without
+    `hold` runs as soon as it exists and never completes. `stop` stops its pods and keeps the
+    object. `creates` lists the kinds of objects between it and its pods. `ends_servers`: its
+    controller stops the pservers when the trainers are done. Fields change `in_place`,
+    `while_suspended`, in place with `restarting` pods, or else by replacement. `longest_name` and
+    `longest_host` limit the length of object and host names.
     """
 
     api_version: str
@@ -75,7 +75,7 @@ class Kind(NamedTuple):
 
     @property
     def type(self) -> tuple[str, str]:
-        """The API version and the kind, which manifests give."""
+        """API version and kind, as in a manifest."""
         return self.api_version, self.kind
 
     @property
@@ -85,16 +85,16 @@ class Kind(NamedTuple):
 
     @property
     def is_built_in(self) -> bool:
-        """Whether every cluster has it: only the groups of extensions are domains."""
+        """Whether every cluster serves it: only the groups of extensions contain a dot."""
         return "." not in self.group
 
     def identity(self, namespace: str | None, name: str) -> Identity:
-        """The identity of one object of this kind."""
+        """Return the identity of one object of this kind."""
         return Identity(self.api_version, self.kind, namespace, name)
 
 
 def covers(patterns: Patterns, path: Path) -> bool:
-    """Whether one of *patterns* is *path* or above it."""
+    """Report whether one of *patterns* matches *path* or a parent of it."""
     return any(
         len(path) >= len(pattern)
         and all(part in (ANY, own) for part, own in zip(pattern, path, strict=False))

@@ -1,4 +1,4 @@
-"""What live objects of every kind tell in the same form: conditions, deletion, controllers."""
+"""What live objects of every kind report in the same form: conditions, deletion, controllers."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _REASONS = {
     "FailedIndexes": REPLICA_FAILED,
     "PodFailurePolicy": REPLICA_FAILED,
     "FailedJobs": "a role failed",
-    "ReachedMaxRestarts": "a role failed again and again",
+    "ReachedMaxRestarts": "a role failed repeatedly",
 }
 
 
 def conditions(live: Manifest, value: str = "True") -> dict[str, dict[str, Any]]:
-    """The conditions of an object whose status is *value*, by type."""
+    """Return the conditions of an object whose status is *value*, keyed by type."""
     listed = (live.get("status") or {}).get("conditions") or ()
     return {held["type"]: held for held in listed if held.get("status") == value}
 
 
 def since(live: Manifest, *types: str) -> str | None:
-    """Since when one of the conditions *types* holds."""
+    """Return since when one of the conditions *types* holds."""
     held = conditions(live)
     times = (held[name].get("lastTransitionTime") for name in types if name in held)
     return next((moment for moment in times if moment), None)
@@ -40,28 +40,28 @@ def started(live: Manifest) -> str | None:
 
 
 def is_going(live: Manifest) -> bool:
-    """Whether an object is being deleted."""
+    """Report whether an object is being deleted."""
     return "deletionTimestamp" in live["metadata"]
 
 
 def is_queued(manifest: Manifest) -> bool:
-    """Whether Kueue says when an object starts."""
+    """Report whether Kueue decides when an object starts."""
     return QUEUE_LABEL in (manifest["metadata"].get("labels") or {})
 
 
 def is_child(live: Manifest) -> bool:
-    """Whether a controller created an object as a part of another one."""
+    """Report whether a controller created an object as a part of another one."""
     owners = live["metadata"].get("ownerReferences") or ()
     return any(owner.get("controller") for owner in owners)
 
 
 def waiting(live: Manifest) -> str:
-    """Why a suspended object has no pods, in a word."""
+    """Say in one word why a suspended object has no pods."""
     return "queued" if is_queued(live) else "suspended"
 
 
 def reason(condition: dict[str, Any], limit: float | None = None) -> str:
-    """Why a run failed, by the condition of its controller; *limit* is its timeout in seconds."""
+    """Say why a run failed, by its controller's condition; *limit* is its timeout in seconds."""
     name = str(condition.get("reason") or "")
     if name == DEADLINE:
         return timed_out(limit)

@@ -9,7 +9,7 @@ from paddlespec import workloads
 if TYPE_CHECKING:
     from paddlespec.render.manifest import Manifest
 
-# What workloads refer to; the workloads themselves follow in the order of their registry.
+# Objects that workloads refer to; the workloads follow in the order of their registry.
 _BEFORE = (
     "Namespace",
     "PersistentVolumeClaim",
@@ -21,7 +21,7 @@ _BEFORE = (
 
 
 def in_apply_order(manifests: list[Manifest]) -> list[Manifest]:
-    """*manifests* so that each comes after what it needs; stable for the rest."""
+    """Sort *manifests*, so that each comes after the objects it needs; stable otherwise."""
     return sorted(manifests, key=_rank)
 
 

@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 
 class RolePods(NamedTuple):
     """
-    Equal pods of one role: how many run at once, and what they are made from.
+    Identical pods of one role: how many run at once, and their template.
 
-    `path` leads to the template in the object; items of lists stand there by name. `deadline` is in
-    seconds. Replicas that have hosts are called `<host>-<index>.<service>`.
+    `path` is the path of the template in the object; list items are addressed by name. `deadline`
+    is in seconds. Replicas that have hosts are named `<host>-<index>.<service>`.
     """
 
     role: str
@@ -27,12 +27,12 @@ class RolePods(NamedTuple):
     @property
     def pod(self) -> dict[str, Any]:
         """The spec of a pod."""
-        found: dict[str, Any] = self.template.get("spec") or {}
-        return found
+        spec: dict[str, Any] = self.template.get("spec") or {}
+        return spec
 
 
 def has_template(value: Any) -> bool:
-    """Whether the template of a pod is anywhere in *value*."""
+    """Report whether *value* contains a pod template at any depth."""
     if isinstance(value, list):
         return any(map(has_template, value))
     if not isinstance(value, dict):
@@ -44,9 +44,9 @@ def has_template(value: Any) -> bool:
 
 
 def without(manifest: Manifest, path: tuple[str, ...]) -> Manifest:
-    """*manifest* without the field at *path*; items of lists are addressed by name."""
-    found: Manifest = _without(manifest, path)
-    return found
+    """Return *manifest* without the field at *path*; list items are addressed by name."""
+    remaining: Manifest = _without(manifest, path)
+    return remaining
 
 
 def _without(node: Any, path: tuple[str, ...]) -> Any:

@@ -1,4 +1,4 @@
-"""StatefulSet of `apps/v1`: pservers that come again when they are lost, and never end."""
+"""StatefulSet of `apps/v1`: pservers that are recreated when lost, and never complete."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ KIND = Kind(
         ("spec", "minReadySeconds"),
     ),
     restarting=(("spec", "template"),),
-    # The revision label of its pods is its name and eleven characters more; the API server takes a
-    # longer name and then makes no pod.
+    # The revision label of its pods is its name plus eleven characters. The API server accepts a
+    # longer name, but then no pod can be created.
     longest_name=52,
 )
 
 
 def roles(manifest: Manifest) -> Sequence[RolePods]:
-    """The one role that a StatefulSet runs."""
+    """Return the only role of a StatefulSet."""
     spec = manifest.get("spec") or {}
     replicas = int(spec.get("replicas", 1))
     template = spec.get("template") or {}
@@ -56,7 +56,7 @@ def roles(manifest: Manifest) -> Sequence[RolePods]:
 
 
 def progress(live: Manifest) -> Progress:
-    """How far a StatefulSet is; it never has a verdict."""
+    """Return the progress of a StatefulSet; it never has a verdict."""
     if is_going(live):
         return Progress(False, False, "is being deleted")
     status = live.get("status") or {}
@@ -68,23 +68,23 @@ def progress(live: Manifest) -> Progress:
 
 
 def counts(live: Manifest, children: Iterable[Manifest] = ()) -> Sequence[RoleState]:  # noqa: ARG001
-    """The replicas of the role that are ready."""
+    """Count the ready replicas of the role."""
     status = live.get("status") or {}
     desired = live["spec"].get("replicas", 1)
     return [RoleState(role(live) or "", desired, status.get("readyReplicas", 0))]
 
 
 def started(live: Manifest) -> str | None:
-    """Its pods start when it is created."""
-    found: str | None = live["metadata"].get("creationTimestamp")
-    return found
+    """Return when it was created, because its pods start then."""
+    time: str | None = live["metadata"].get("creationTimestamp")
+    return time
 
 
 def finished(live: Manifest) -> str | None:  # noqa: ARG001
-    """Never."""
+    """Return None, because it never finishes."""
     return None
 
 
 def keep_seconds(manifest: Manifest) -> int | None:  # noqa: ARG001
-    """It stays until its owner goes."""
+    """Return None, because it exists as long as its owner."""
     return None

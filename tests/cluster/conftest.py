@@ -40,7 +40,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="module")
 def control_plane(request: pytest.FixtureRequest) -> ControlPlane:
-    """Give the control plane of the run; tests that change it for everyone have their own."""
+    """Return the control plane of the run; tests that change it for others have their own."""
     exclusive = EXCLUSIVE in request.path.parents
     plane: ControlPlane = request.getfixturevalue(
         "exclusive_plane" if exclusive else "shared_plane"
@@ -65,7 +65,7 @@ def exclusive_plane(request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
 
 
 def given_cluster() -> AbstractContextManager[ControlPlane] | None:
-    """Attach to the cluster that the environment names."""
+    """Attach to the cluster that the environment variables name."""
     kubeconfig = os.environ.get("PADDLESPEC_TEST_KUBECONFIG")
     if not kubeconfig:
         return None
@@ -75,13 +75,13 @@ def given_cluster() -> AbstractContextManager[ControlPlane] | None:
 
 
 def binaries(config: pytest.Config) -> Path:
-    """Take the binaries that the environment names, or else build our own."""
+    """Return the binaries that the environment names, or build them."""
     assets = os.environ.get("KUBEBUILDER_ASSETS")
     return Path(assets) if assets else built_or_skip(config, ensure_built)
 
 
 def built_or_skip(config: pytest.Config, build: Callable[[], Built]) -> Built:
-    """Build with the progress in sight; without Go skip, which a CI run must not."""
+    """Build with visible progress; without Go skip, which CI must not."""
     capture = config.pluginmanager.getplugin("capturemanager")
     try:
         with capture.global_and_fixture_disabled():
@@ -91,7 +91,7 @@ def built_or_skip(config: pytest.Config, build: Callable[[], Built]) -> Built:
 
 
 def skip(error: GoMissingError) -> NoReturn:
-    """Leave out what needs Go; a CI run must not."""
+    """Skip a test that needs Go; CI must not skip it."""
     reason = f"{error}; {HOW_TO_GET_BINARIES}"
     if os.environ.get("CI") == "true":
         pytest.fail(reason, pytrace=False)
@@ -100,9 +100,10 @@ def skip(error: GoMissingError) -> NoReturn:
 
 @pytest.fixture(scope="module")
 def extensions(control_plane: ControlPlane) -> Iterator[Callable[..., None]]:
-    """Let the cluster serve the kinds of `kueue`, `volcano`, `jobset` or `kubeflow`.
+    """
+    Let the cluster serve the kinds of `kueue`, `volcano`, `jobset` or `kubeflow`.
 
-    They are gone after the last test of the module: others rely on their absence.
+    They are removed after the last test of the module, because other tests rely on their absence.
     """
     served: set[str] = set()
     with ExitStack() as stack:
@@ -133,9 +134,10 @@ def built(request: pytest.FixtureRequest) -> Callable[[str], None]:
 def controllers(
     control_plane: ControlPlane, built: Callable[[str], None]
 ) -> Iterator[Callable[..., None]]:
-    """Run the controllers of `jobset` and `kueue`, with their kinds and webhooks.
+    """
+    Run the controllers of `jobset` and `kueue`, with their kinds and webhooks.
 
-    They are gone after the last test of the module, which belongs into exclusive/extensions.
+    They are removed after the last test of the module, which belongs in exclusive/extensions.
     """
     started: set[str] = set()
     with ExitStack() as stack:
@@ -154,15 +156,16 @@ def controllers(
 def one_at_a_time(
     request: pytest.FixtureRequest,
 ) -> Callable[[str], AbstractContextManager[object]]:
-    """Keep other processes of the run from using something at the same time, which has a name."""
+    """Lock the named resource against concurrent use by other processes of the run."""
     return lambda name: locked(request.config.stash[RUN] / f"{name}.lock")
 
 
 @pytest.fixture
 def namespace(control_plane: ControlPlane) -> Iterator[str]:
-    """Give the test a namespace of its own.
+    """
+    Give the test its own namespace.
 
-    The cluster removes it afterwards while the next test runs.
+    The cluster deletes it while the next test runs.
     """
     name = f"test-{uuid.uuid4().hex[:10]}"
     control_plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}})

@@ -1,4 +1,4 @@
-"""Somebody who reads the logs of a job, and what its containers write."""
+"""A reader of a job's logs, and the output of its containers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PARALLEL = ("-u", "mode=parallel", "-u", "pservers-")
 
 
 class Log:
-    """What every container of the fake kubelet writes."""
+    """The output of every container of the fake kubelet."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -40,7 +40,7 @@ class Log:
 
 @contextmanager
 def logging(plane: ControlPlane) -> Iterator[Log]:
-    """What every container writes, which is afterwards as it was."""
+    """The output of every container, restored afterwards."""
     log = Log(plane.log_file)
     try:
         yield log
@@ -49,7 +49,7 @@ def logging(plane: ControlPlane) -> Iterator[Log]:
 
 
 class Follower:
-    """A `logs -f` that somebody watches."""
+    """A running `logs -f` whose output is watched."""
 
     def __init__(self, user: User, *arguments: str) -> None:
         self.lines: list[str] = []
@@ -67,15 +67,15 @@ class Follower:
         self._user.plane.eventually(lambda: shown(self.lines), within=60, what=str(self.lines))
 
     def end(self) -> str:
-        """Wait for its end; what it said besides."""
+        """Wait for its end, and return what it reported on stderr."""
         self._thread.join(60)
-        _, told = self._process.communicate(timeout=10)
-        assert self._process.returncode == 0, told
-        assert "Traceback" not in told
-        return told
+        _, errors = self._process.communicate(timeout=10)
+        assert self._process.returncode == 0, errors
+        assert "Traceback" not in errors
+        return errors
 
     def texts(self) -> Counter[tuple[str, ...]]:
-        return Counter(tuple(each.rstrip("\n").split(" | ", 1)) for each in self.lines)
+        return Counter(tuple(line.rstrip("\n").split(" | ", 1)) for line in self.lines)
 
 
 def running(user: User, *updates: str, **marks: str) -> None:
@@ -87,7 +87,7 @@ def kill(user: User) -> None:
 
 
 def rows(text: str) -> list[list[str]]:
-    return [each.split(" | ", 1) for each in text.splitlines()]
+    return [line.split(" | ", 1) for line in text.splitlines()]
 
 
 def once(texts: tuple[str, ...] | list[str], pods: tuple[str, ...] = PODS) -> Counter[object]:

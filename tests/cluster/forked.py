@@ -1,8 +1,8 @@
 """
-Commands that are processes of their own and start in no time: children of one that has imported.
+Commands that are separate processes but start instantly: forks of one that has imported everything.
 
-A thousand of them can be killed at every possible moment, and what every test runs costs the
-requests that it makes: if each had to import everything first, that alone would take too long.
+A thousand of them can be killed at every possible moment, and tests pay only for the requests they
+make: importing everything in each process alone would take too long.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Ended(NamedTuple):
 
 
 class Command:
-    """A command that runs."""
+    """A running command."""
 
     def __init__(self, connection: socket.socket, files: tuple[Path, Path]) -> None:
         self._stream = connection.makefile("r", encoding="utf-8")
@@ -44,20 +44,20 @@ class Command:
         self._over = threading.Event()
 
     def send(self, number: signal.Signals) -> None:
-        """Signal it; whoever asks for its end afterwards gets it."""
+        """Send it a signal; its end can still be awaited afterwards."""
         os.kill(self.pid, number)
 
     def wait(self) -> Ended:
         with self._connection, self._stream:
             code = int(self._stream.readline())
-        out, err = (each.read_text(encoding="utf-8") for each in self._files)
-        for each in self._files:
-            each.unlink()
+        out, err = (path.read_text(encoding="utf-8") for path in self._files)
+        for path in self._files:
+            path.unlink()
         return Ended(code, out, err)
 
 
 class Shell:
-    """Where such commands begin."""
+    """Starts such commands."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -72,19 +72,19 @@ class Shell:
         connection = socket.socket(socket.AF_UNIX)
         connection.settimeout(300)
         connection.connect(str(self.path))
-        wanted = {
+        request = {
             "arguments": arguments,
             "folder": str(folder),
             "environment": dict(environment),
-            "files": [str(each) for each in files],
+            "files": [str(file) for file in files],
         }
-        connection.sendall(json.dumps(wanted).encode() + b"\n")
+        connection.sendall(json.dumps(request).encode() + b"\n")
         return Command(connection, files)
 
 
 @contextmanager
 def shell(folder: Path) -> Iterator[Shell]:
-    """A shell for as long as the block lasts."""
+    """Run a shell for the duration of the block."""
     path = folder / "s"
     process = subprocess.Popen(
         [sys.executable, __file__, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -103,7 +103,7 @@ def shell(folder: Path) -> Iterator[Shell]:
 
 @cache
 def common() -> Shell:
-    """The shell of all tests of this process, until it ends."""
+    """Return the shell shared by all tests of this process."""
     stack = ExitStack()
     atexit.register(stack.close)
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="paddlespec-shell-"))
@@ -111,7 +111,7 @@ def common() -> Shell:
 
 
 def main(path: str) -> None:
-    """Take orders until whoever started it closes the standard input, or is gone."""
+    """Accept commands until the parent closes the standard input, or dies."""
     warm_up(Path(path).parent)
     server = socket.socket(socket.AF_UNIX)
     server.bind(path)
@@ -131,28 +131,28 @@ def main(path: str) -> None:
 
 
 def attend(connection: socket.socket) -> None:
-    """Start one command, and tell of its end."""
-    wanted = json.loads(connection.makefile("r", encoding="utf-8").readline())
+    """Start one command, and report its end."""
+    request = json.loads(connection.makefile("r", encoding="utf-8").readline())
     pid = os.fork()
     if not pid:
         connection.close()
-        become(wanted)
+        become(request)
     connection.sendall(f"{pid}\n".encode())
     _, status = os.waitpid(pid, 0)
     connection.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
     os._exit(0)
 
 
-def become(wanted: dict[str, Any]) -> None:
+def become(request: dict[str, Any]) -> None:
     """Be the command, as the interpreter would run it."""
-    os.chdir(wanted["folder"])
+    os.chdir(request["folder"])
     os.environ.clear()
-    os.environ.update(wanted["environment"])
+    os.environ.update(request["environment"])
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    for number, name in enumerate(wanted["files"], 1):
+    for number, name in enumerate(request["files"], 1):
         os.dup2(os.open(name, flags, 0o600), number)
-    sys.argv = ["paddlespec", *wanted["arguments"]]
+    sys.argv = ["paddlespec", *request["arguments"]]
     from paddlespec.__main__ import main as command
 
     code = 70
@@ -176,9 +176,9 @@ def warm_up(folder: Path) -> None:
 
     import paddlespec
 
-    for each in pkgutil.walk_packages(paddlespec.__path__, "paddlespec."):
-        if not each.name.endswith("__main__"):
-            importlib.import_module(each.name)
+    for module in pkgutil.walk_packages(paddlespec.__path__, "paddlespec."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
     from paddlespec.__main__ import main as command
 
     for arguments in (

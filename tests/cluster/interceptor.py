@@ -1,4 +1,4 @@
-"""A proxy before the API server, where a test decides the fate of each request."""
+"""A proxy in front of the API server that lets a test decide the fate of each request."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Seen(NamedTuple):
-    """One request: its number from 1 on, and what it is."""
+    """One request: its number, counted from 1, and its contents."""
 
     number: int
     method: str
@@ -34,10 +34,10 @@ class Seen(NamedTuple):
 
 class Fate(NamedTuple):
     """
-    What happens to a request: whether it gets through, and what comes back.
+    What happens to a request: whether it is forwarded, and what is returned.
 
-    `late`: the network keeps it, and delivers it when the test says so. `bytes`: after so many of
-    them the answer breaks off.
+    `late`: the request is held back and delivered on demand. `bytes`: the response is cut off after
+    so many bytes.
     """
 
     forward: bool = True
@@ -50,7 +50,7 @@ class Fate(NamedTuple):
 
 
 class Request(NamedTuple):
-    """What the API server gets."""
+    """What is forwarded to the API server."""
 
     method: str
     path: str
@@ -59,7 +59,7 @@ class Request(NamedTuple):
 
 
 class Route:
-    """The requests of one client; its server in the kubeconfig is a path of the proxy."""
+    """The requests of one client; the server in its kubeconfig is a path of the proxy."""
 
     def __init__(self, decide: Callable[[Seen], Fate]) -> None:
         self.decide = decide
@@ -75,7 +75,7 @@ class Route:
 
 
 class Proxy:
-    """A proxy for many clients at once; close it at the end."""
+    """A proxy for many clients; close it at the end."""
 
     def __init__(self, plane: ControlPlane) -> None:
         self.plane = plane
@@ -100,9 +100,9 @@ class Proxy:
         credentials: dict[str, Any] | None = None,
     ) -> tuple[Route, Path]:
         """
-        A way through the proxy, and the kubeconfig of whoever takes it.
+        Return a route through the proxy, and a kubeconfig that uses it.
 
-        *credentials* are for the proxy alone: the API server always knows who asks.
+        *credentials* are for the proxy only: the API server always knows the user.
         """
         route = Route(decide)
         self.routes.append(route)
@@ -120,10 +120,10 @@ class Proxy:
         return route, path
 
     def deliver(self, route: Route) -> None:
-        """Let the API server have what came late."""
+        """Deliver the requests that were held back."""
         with contextlib.closing(self.connection()) as connection:
-            for each in route.late:
-                send(connection, each)
+            for request in route.late:
+                send(connection, request)
         route.late.clear()
 
     def connection(self) -> http.client.HTTPSConnection:
@@ -135,7 +135,7 @@ class Proxy:
 
 @contextlib.contextmanager
 def proxied(plane: ControlPlane) -> Iterator[Proxy]:
-    """A proxy for as long as the block lasts."""
+    """Run a proxy for the duration of the block."""
     proxy = Proxy(plane)
     try:
         yield proxy
@@ -147,7 +147,7 @@ def proxied(plane: ControlPlane) -> Iterator[Proxy]:
 def intercepted(
     plane: ControlPlane, folder: Path, namespace: str, decide: Callable[[Seen], Fate]
 ) -> Iterator[Path]:
-    """A kubeconfig whose server is a proxy for one client."""
+    """Return a kubeconfig whose server is a proxy for one client."""
     with proxied(plane) as proxy:
         yield proxy.route(folder, namespace, decide)[1]
 
@@ -183,8 +183,8 @@ def _handler(proxy: Proxy) -> type[BaseHTTPRequestHandler]:
                 return
             status, content = fate.status or 0, b"{}"
             if fate.forward:
-                found, content = self.forward(request)
-                status = fate.status or found
+                received, content = self.forward(request)
+                status = fate.status or received
             if not fate.answer:
                 self.close_connection = True
                 return

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 VERSION = "kueue.x-k8s.io/v1beta2"
 KUEUE = f"/apis/{VERSION}"
 QUEUE = "night"
-# Every fake node has it: what Kueue adds to a Job of this flavor keeps no pod from running.
+# Every fake node has this label, so the node selector of the flavor excludes none.
 NODE_LABELS = {"node.kubernetes.io/instance-type": "test"}
 MARK = "paddlespec.io/test-"
 # The garbage collector looks for new kinds every 30 s, and removes workloads of deleted Jobs.
@@ -23,14 +23,15 @@ COLLECTED_SECONDS = 60.0
 
 @contextmanager
 def quota(user: User, spec: Mapping[str, Any]) -> Iterator[str]:
-    """A local queue of the user's namespace; its cluster queue is named after the namespace.
+    """
+    A local queue in the user's namespace; its cluster queue is named after the namespace.
 
-    The cluster queue goes once its last workload has gone with the namespace.
+    The cluster queue is deleted with its last workload, which is deleted with the namespace.
     """
     own = user.namespace
     flavors = [flavor["name"] for group in spec["resourceGroups"] for flavor in group["flavors"]]
     for flavor in flavors:
-        # Flavors belong to the cluster, and other tests may have made this one.
+        # Flavors are cluster-wide, and another test may have created this one.
         with suppress(HTTPError):
             create(user, "resourceflavors", "ResourceFlavor", flavor, {"nodeLabels": NODE_LABELS})
     create(user, "clusterqueues", "ClusterQueue", own, {"namespaceSelector": {}, **spec})
@@ -42,7 +43,7 @@ def quota(user: User, spec: Mapping[str, Any]) -> Iterator[str]:
 
 
 def one_flavor(cpu: int) -> dict[str, Any]:
-    """The spec of a cluster queue that has *cpu* cores, and memory for every test."""
+    """Return the spec of a cluster queue with *cpu* cores, and memory for every test."""
     resources = [
         {"name": "cpu", "nominalQuota": str(cpu)},
         {"name": "memory", "nominalQuota": "64Gi"},
@@ -63,7 +64,7 @@ def create(user: User, path: str, kind: str, name: str, spec: Mapping[str, Any])
 
 
 def create_priority(user: User, name: str, value: int) -> None:
-    """Create a priority class for workloads, which belongs to the cluster."""
+    """Create a cluster-wide priority class for workloads."""
     kind = {"apiVersion": VERSION, "kind": "WorkloadPriorityClass"}
     manifest = {**kind, "metadata": {"name": name}, "value": value}
     user.plane.request("POST", f"{KUEUE}/workloadpriorityclasses", manifest)
@@ -114,7 +115,7 @@ def job_spec(
 
 
 def workload(user: User, job: str) -> dict[str, Any]:
-    """What Kueue keeps of a Job, which may take a moment to appear."""
+    """Return Kueue's workload of a Job, which may take a moment to appear."""
 
     def owned() -> list[dict[str, Any]]:
         return [
@@ -128,7 +129,7 @@ def workload(user: User, job: str) -> dict[str, Any]:
 
 
 def holds(live: Mapping[str, Any], condition: str, status: str = "True") -> str | None:
-    """The message of a condition that an object has in this status."""
+    """Return the message of the condition of an object with this status."""
     for held in live.get("status", {}).get("conditions", []):
         if (held["type"], held["status"]) == (condition, status):
             return str(held["message"])

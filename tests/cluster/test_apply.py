@@ -1,4 +1,4 @@
-"""`apply` on a real control plane: what runs, what is left alone, and how it is told."""
+"""`apply` on a real control plane: what runs, what is left alone, and what is reported."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def test_every_example_is_accepted(user: User, variant: str) -> None:
 
 
 def test_a_collective_job_runs_to_its_end(user: User) -> None:
-    told = user.run("apply", VARIANTS["collective"][0], "--wait", "complete", "--timeout", "60s")
-    assert "complete" in told.stderr.splitlines()[-1]
+    result = user.run("apply", VARIANTS["collective"][0], "--wait", "complete", "--timeout", "60s")
+    assert "complete" in result.stderr.splitlines()[-1]
     assert "Complete" in conditions(user.get("jobs", "fit-a-line-collective-trainer"))
 
 
@@ -87,9 +87,9 @@ def test_nothing_runs_before_everything_is_there(user: User) -> None:
         "delete leases/fit.paddlespec",
     ]
     [first, *_] = [
-        each
-        for each in user.plane.audit(user="admin", namespace=user.namespace)
-        if each["verb"] == "patch" and each["objectRef"].get("name") == "fit-trainer"
+        pod
+        for pod in user.plane.audit(user="admin", namespace=user.namespace)
+        if pod["verb"] == "patch" and pod["objectRef"].get("name") == "fit-trainer"
     ]
     assert first["requestObject"]["spec"]["suspend"] is True
 
@@ -98,8 +98,8 @@ def test_a_second_apply_of_a_running_job_disturbs_nothing(user: User) -> None:
     spec = user.ps(run_for="1h")
     user.run("apply", spec, "--wait", "ready", "--timeout", "30s")
     before = user.settled()
-    told = user.run("apply", spec)
-    assert {line.split()[1] for line in told.stdout.splitlines()} == {"unchanged"}
+    result = user.run("apply", spec)
+    assert {line.split()[1] for line in result.stdout.splitlines()} == {"unchanged"}
     assert user.everything() == before
     trainers = before["jobs/fit-trainer"]
     assert trainers["spec"]["suspend"] is False
@@ -113,40 +113,40 @@ def test_a_second_apply_of_a_running_job_disturbs_nothing(user: User) -> None:
 def test_what_a_job_can_take_is_changed_in_place(user: User) -> None:
     spec = user.ps(run_for="1h")
     user.run("apply", spec, "-u", "policy.timeout=2h", "--wait", "ready")
-    pods = {each["metadata"]["uid"] for each in user.all("pods")}
-    told = user.run("apply", spec, "-u", "policy.timeout=3h")
-    assert "Job/fit-trainer changed" in told.stdout
+    pods = {pod["metadata"]["uid"] for pod in user.all("pods")}
+    result = user.run("apply", spec, "-u", "policy.timeout=3h")
+    assert "Job/fit-trainer changed" in result.stdout
     assert user.get("jobs", "fit-trainer")["spec"]["activeDeadlineSeconds"] == 3 * 3600
-    assert {each["metadata"]["uid"] for each in user.all("pods")} == pods
+    assert {pod["metadata"]["uid"] for pod in user.all("pods")} == pods
 
 
 def test_a_changed_program_needs_a_replacement(user: User) -> None:
     spec = user.ps(run_for="1h")
     user.run("apply", spec, "--wait", "ready")
     before = user.settled()
-    told = user.run("apply", spec, "-u", "image=registry.test/paddle:2", code=3)
-    assert "Job/fit-trainer is running and its spec has changed" in told.stderr
-    assert "add --replace" in told.stderr
+    result = user.run("apply", spec, "-u", "image=registry.test/paddle:2", code=3)
+    assert "Job/fit-trainer is running and its spec has changed" in result.stderr
+    assert "add --replace" in result.stderr
     assert user.everything() == before
 
 
 def test_a_finished_job_is_not_run_again(user: User) -> None:
     spec = user.ps()
     user.run("apply", spec, "--wait", "complete")
-    pods = {each["metadata"]["uid"] for each in user.all("pods")}
-    told = user.run("apply", spec)
-    assert "nothing to do" in told.stderr
-    assert {each["metadata"]["uid"] for each in user.pods("trainers")} <= pods
+    pods = {pod["metadata"]["uid"] for pod in user.all("pods")}
+    result = user.run("apply", spec)
+    assert "nothing to do" in result.stderr
+    assert {pod["metadata"]["uid"] for pod in user.pods("trainers")} <= pods
     assert user.running("pservers") == 0
 
 
 def test_a_failing_trainer_ends_the_wait_with_its_last_words(user: User) -> None:
     spec = user.ps(fail="137", fail_index="1", run_for="1s")
-    told = user.run("apply", spec, "--wait", "complete", "--timeout", "60s", code=4)
-    assert re.search(r"Job/fit-trainer fail(ing|ed): a replica failed", told.stderr)
-    assert "fit-trainer-1" in told.stderr
-    assert "exit code 137 (killed: out of memory, or by the system)" in told.stderr
-    assert "  | pass 0, loss 0.5" in told.stderr
+    result = user.run("apply", spec, "--wait", "complete", "--timeout", "60s", code=4)
+    assert re.search(r"Job/fit-trainer fail(ing|ed): a replica failed", result.stderr)
+    assert "fit-trainer-1" in result.stderr
+    assert "exit code 137 (killed: out of memory, or by the system)" in result.stderr
+    assert "  | pass 0, loss 0.5" in result.stderr
     again = user.run("apply", spec, "--wait", "complete", code=4)
     assert "a replica failed" in again.stderr
 
@@ -168,35 +168,37 @@ def test_ready_means_that_every_replica_runs(user: User) -> None:
 
 def test_an_image_that_cannot_be_pulled_is_told(user: User) -> None:
     image = "registry.test/does-not-exist:1"
-    told = user.run(
+    result = user.run(
         "apply", user.ps(), "-u", f"image={image}", "--wait", "ready", "--timeout", "4s", code=5
     )
-    assert f"cannot pull image {image} (no such image or tag)" in told.stderr
+    assert f"cannot pull image {image} (no such image or tag)" in result.stderr
 
 
 def test_pods_that_fit_nowhere_are_told(user: User) -> None:
     spec = user.ps()
-    told = user.run(
+    result = user.run(
         *("apply", spec, "-u", "trainers.resources.cpu=100000", "--wait", "ready"),
         *("--timeout", "4s"),
         code=5,
     )
-    assert "fits on no node" in told.stderr
-    assert "Insufficient cpu" in told.stderr
+    assert "fits on no node" in result.stderr
+    assert "Insufficient cpu" in result.stderr
 
 
 def test_a_quota_that_leaves_no_pods_is_told(user: User) -> None:
     quota = {"metadata": {"name": "few"}, "spec": {"hard": {"pods": "1"}}}
     user.plane.request("POST", user.path("resourcequotas"), quota)
     user.plane.eventually(lambda: user.get("resourcequotas", "few").get("status", {}).get("used"))
-    told = user.run("apply", user.ps(run_for="1h"), "--wait", "ready", "--timeout", "8s", code=5)
+    result = user.run("apply", user.ps(run_for="1h"), "--wait", "ready", "--timeout", "8s", code=5)
     expected = "pods cannot be created: needs 1 pod, 0 of 1 left (quota few)"
-    assert expected in told.stderr
+    assert expected in result.stderr
 
 
 def test_time_runs_out(user: User) -> None:
-    told = user.run("apply", user.ps(run_for="1h"), "--wait", "complete", "--timeout", "3s", code=5)
-    assert "timed out" in told.stderr
+    result = user.run(
+        "apply", user.ps(run_for="1h"), "--wait", "complete", "--timeout", "3s", code=5
+    )
+    assert "timed out" in result.stderr
     assert user.get("jobs", "fit-trainer")["spec"]["suspend"] is False
 
 
@@ -206,7 +208,7 @@ def test_a_job_that_vanishes_is_told(user: User) -> None:
     user.run("delete", "fit")
     _, err = process.communicate(timeout=60)
     assert process.returncode == 3, err
-    assert "Job/fit-trainer is gone" in err or "is being deleted" in err
+    assert "Job/fit-trainer no longer exists" in err or "is being deleted" in err
 
 
 @pytest.mark.parametrize(
@@ -227,19 +229,25 @@ def test_a_signal_ends_the_wait_and_not_the_job(
 def test_a_client_side_dry_run_prints_and_sends_nothing(user: User) -> None:
     spec = user.ps(run_for="1h")
     printed = documents(user.run("apply", spec, "--dry-run", "client").stdout)
-    jobs = {each["metadata"]["name"]: each for each in printed if each["kind"] == "Job"}
-    assert {each["spec"]["suspend"] for each in jobs.values()} == {True}
-    assert {each["metadata"]["namespace"] for each in printed} == {user.namespace}
+    jobs = {
+        manifest["metadata"]["name"]: manifest for manifest in printed if manifest["kind"] == "Job"
+    }
+    assert {job["spec"]["suspend"] for job in jobs.values()} == {True}
+    assert {manifest["metadata"]["namespace"] for manifest in printed} == {user.namespace}
     assert not user.everything()
     user.run("apply", spec)
-    # The audit log is a moment late.
+    # The audit log lags a little.
     user.plane.eventually(lambda: "delete leases/fit.paddlespec" in user.writes())
     before = user.writes()
     printed = documents(user.run("apply", spec, "--dry-run", "client").stdout)
-    assert all("suspend" not in each["spec"] for each in printed if each["kind"] == "Job")
+    assert all(
+        "suspend" not in manifest["spec"] for manifest in printed if manifest["kind"] == "Job"
+    )
     uid = user.get("jobs", "fit-trainer")["metadata"]["uid"]
     owners = {
-        each["uid"] for item in printed for each in item["metadata"].get("ownerReferences", ())
+        reference["uid"]
+        for item in printed
+        for reference in item["metadata"].get("ownerReferences", ())
     }
     assert owners == {uid}
     assert user.writes() == before
@@ -251,12 +259,12 @@ def test_what_is_rendered_is_what_is_sent(user: User) -> None:
     sent = documents(
         user.run("apply", spec, "-u", "env.PASSWORD=shown", "--dry-run", "client").stdout
     )
-    for each in sent:
-        each["metadata"].pop("namespace")
-        each["spec"].pop("suspend", None)
-        each["metadata"]["labels"].pop("applyset.kubernetes.io/part-of")
-        if each["metadata"]["name"] == "fit-trainer" and each["kind"] == "Job":
-            assert list(each["metadata"].pop("annotations")) == ["paddlespec.io/spec-hash"]
+    for manifest in sent:
+        manifest["metadata"].pop("namespace")
+        manifest["spec"].pop("suspend", None)
+        manifest["metadata"]["labels"].pop("applyset.kubernetes.io/part-of")
+        if manifest["metadata"]["name"] == "fit-trainer" and manifest["kind"] == "Job":
+            assert list(manifest["metadata"].pop("annotations")) == ["paddlespec.io/spec-hash"]
     key = _key
     assert sorted(sent, key=key) == sorted(rendered, key=key)
 
@@ -269,8 +277,8 @@ def test_a_foreign_object_is_never_taken(user: User) -> None:
     service = {"metadata": {"name": "fit-pserver"}, "spec": {"ports": [{"port": 80}]}}
     user.plane.request("POST", user.path("services"), service)
     before = user.get("services", "fit-pserver")
-    told = user.run("apply", user.ps(), code=3)
-    assert "Service/fit-pserver is there already and is not ours" in told.stderr
+    result = user.run("apply", user.ps(), code=3)
+    assert "Service/fit-pserver already exists and was not created by paddlespec" in result.stderr
     assert user.get("services", "fit-pserver") == before
     assert not user.names("jobs"), "nothing is created for a job that cannot be completed"
 
@@ -281,27 +289,27 @@ def test_one_failing_job_does_not_stop_the_others(user: User) -> None:
         user.path("services"),
         {"metadata": {"name": "a-trainer"}, "spec": {"ports": [{"port": 1}]}},
     )
-    told = user.run("apply", user.ps("a"), user.ps("b", run_for="1h"), code=3)
-    assert "paddlespec: a: Service/a-trainer" in told.stderr
+    result = user.run("apply", user.ps("a"), user.ps("b", run_for="1h"), code=3)
+    assert "paddlespec: a: Service/a-trainer" in result.stderr
     user.plane.eventually(lambda: user.running("trainers") == 2)
     assert "b-trainer" in user.pods("trainers")[0]["metadata"]["name"]
 
 
 def test_the_namespace_of_the_spec_is_not_overruled(user: User) -> None:
-    told = user.run(
+    result = user.run(
         "apply", user.ps(), "-u", "metadata.namespace=ads", "-n", user.namespace, code=2
     )
-    assert "belongs to namespace ads" in told.stderr
+    assert "belongs to namespace ads" in result.stderr
 
 
 def test_a_new_run_waits_for_the_pods_of_the_old_one(user: User) -> None:
     spec = user.ps(run_for="1h", terminate_after="3s")
     user.run("apply", spec, "--wait", "ready")
-    old = {each["metadata"]["uid"] for each in user.all("pods")}
+    old = {pod["metadata"]["uid"] for pod in user.all("pods")}
     user.run("kill", "fit", "--no-wait")
-    told = user.run("apply", spec, "--rerun", "--wait", "ready", "--timeout", "60s")
-    assert "waiting for an earlier run to end" in told.stderr
-    assert not old & {each["metadata"]["uid"] for each in user.all("pods")}
+    result = user.run("apply", spec, "--rerun", "--wait", "ready", "--timeout", "60s")
+    assert "waiting for an earlier run to end" in result.stderr
+    assert not old & {pod["metadata"]["uid"] for pod in user.all("pods")}
     assert (user.running("trainers"), user.running("pservers")) == (2, 2)
 
 
@@ -310,8 +318,8 @@ def test_a_run_that_lost_a_role_is_not_mended(user: User) -> None:
     user.run("apply", spec, "--wait", "ready")
     path = f"{user.path('jobs')}/fit-pserver?propagationPolicy=Background"
     user.plane.request("DELETE", path)
-    told = user.run("apply", spec, code=3)
-    assert "Job/fit-pserver is gone while the trainers run" in told.stderr
+    result = user.run("apply", spec, code=3)
+    assert "Job/fit-pserver no longer exists while the trainers are running" in result.stderr
     assert user.names("jobs") == ["fit-trainer"]
 
 
@@ -322,8 +330,8 @@ def test_a_job_that_a_person_suspended_stays_so(user: User) -> None:
         *("patch", "job", "fit-trainer", "-n", user.namespace),
         *("-p", '{"spec": {"suspend": true}}'),
     )
-    told = user.run("apply", spec)
-    assert "was suspended after it started" in told.stdout
+    result = user.run("apply", spec)
+    assert "was suspended after it started" in result.stdout
     assert user.get("jobs", "fit-trainer")["spec"]["suspend"] is True
 
 
@@ -355,5 +363,5 @@ def test_troubles_that_stay_end_in_one_line(user: User) -> None:
         user.plane, user.folder, user.namespace, lambda _: FAULTS["unavailable"]
     ) as kubeconfig:
         troubled = user._replace(kubeconfig=kubeconfig)
-        told = troubled.run("apply", user.ps(), "--timeout", "1s", code=5)
-    assert "the API server failed (503)" in told.stderr
+        result = troubled.run("apply", user.ps(), "--timeout", "1s", code=5)
+    assert "the API server failed (503)" in result.stderr

@@ -1,10 +1,9 @@
 """
-No secret appears anywhere: marked texts in every place where one can be, and a search of all that
-commands print and write.
+No secret appears anywhere: secrets are placed wherever possible, and all output is searched.
 
 `User.run` searches what is printed. Exempt are `render`, `render -o spec`, `apply --dry-run client`
 and `render --out`, whose results are the manifests themselves, and the variables and commands of
-pods in the cluster, which have to hold them.
+pods in the cluster, which must contain them.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ spec:
   env: {OVER_SECRET: canary-overlay}
 """
 OPTION = ("-u", "env.EXTRA_TOKEN=canary-option")
-# What is in the pods once all of it was applied.
+# The secrets that reach the pods when everything is applied.
 PLACES = {
     *("canary-parameter", "canary-sensitive", "canary-name", "canary-shape", "canary-role-name"),
     *("canary-role", "canary-overlay", "canary-option"),
@@ -70,10 +69,10 @@ def user(
 ) -> User:
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
     monkeypatch.setenv("BUILD_URL", "https://me:canary-address@ci.test/job/9/")
-    found = User.admin(control_plane, namespace, tmp_path)
+    admin = User.admin(control_plane, namespace, tmp_path)
     secret = {"metadata": {"name": "team"}, "stringData": {"token": "canary-object"}}
-    control_plane.request("POST", found.path("secrets"), secret)
-    return found
+    control_plane.request("POST", admin.path("secrets"), secret)
+    return admin
 
 
 @pytest.fixture
@@ -93,7 +92,7 @@ def git(folder: Path, *arguments: str) -> None:
 
 
 def written(folder: Path) -> Iterator[tuple[str, str]]:
-    """What commands wrote into files of the user's."""
+    """Return what commands wrote into files of the user."""
     for path in sorted(folder.rglob("*")):
         parts = path.relative_to(folder).parts
         theirs = parts[0] in (".git", "manifests", "templates")
@@ -102,10 +101,10 @@ def written(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def kept(user: User) -> Iterator[tuple[str, str]]:
-    """What we keep in the cluster, but for what pods need."""
+    """Return what we store in the cluster, except what pods need."""
     for kind in ("jobs", "statefulsets", "services", "configmaps", "pods"):
-        for each in user.all(kind):
-            yield f"{kind}/{each['metadata']['name']}", json.dumps(without_pods(each))
+        for live in user.all(kind):
+            yield f"{kind}/{live['metadata']['name']}", json.dumps(without_pods(live))
     leases = f"/apis/coordination.k8s.io/v1/namespaces/{user.namespace}/leases"
     yield "leases", json.dumps(user.plane.request("GET", leases))
     yield "events", json.dumps(user.all("events"))
@@ -114,16 +113,16 @@ def kept(user: User) -> Iterator[tuple[str, str]]:
 def without_pods(value: Any) -> Any:
     """*value* without the variables and commands of containers."""
     if isinstance(value, list):
-        return [without_pods(each) for each in value]
+        return [without_pods(item) for item in value]
     if not isinstance(value, dict):
         return value
     left = ("env", "command", "args", COPY)
-    return {key: without_pods(each) for key, each in value.items() if key not in left}
+    return {key: without_pods(member) for key, member in value.items() if key not in left}
 
 
 def search(user: User) -> None:
-    found = [name for name, text in (*written(user.folder), *kept(user)) if MARK in text]
-    assert found == []
+    leaks = [name for name, text in (*written(user.folder), *kept(user)) if MARK in text]
+    assert leaks == []
 
 
 FORMS = {
@@ -159,14 +158,14 @@ def test_what_is_printed_and_kept_while_a_job_lives(user: User, spec: tuple[str,
     user.run("apply", *spec, "--preview", "--yes", "--dry-run", "server")
     user.run("apply", *spec, "--preview", "--yes")
     live = json.dumps(user.all("jobs") + user.all("statefulsets"))
-    assert {each for each in PLACES if each not in live} == set(), "the marks reach the pods"
+    assert {place for place in PLACES if place not in live} == set(), "the marks reach the pods"
     search(user)
-    # Others write secrets into what is ours.
+    # Others write secrets into our objects.
     drift(user)
     changed = (*spec, "-u", "parameters.salt=canary-other", "-u", "env.PLAIN.value=canary-new")
     for form in FORMS["diff"]:
-        told = user.run("diff", *spec, "-o", form, code=3)
-        assert "hidden #" in told.stdout, "the value of another writer is compared"
+        result = user.run("diff", *spec, "-o", form, code=3)
+        assert "hidden #" in result.stdout, "the value of another writer is compared"
         user.run("diff", *changed, "-o", form, "--replace", code=1)
         user.run("diff", *changed, "-o", form, code=1)
     user.run("apply", *changed, code=3)
@@ -184,7 +183,7 @@ def test_what_is_printed_and_kept_while_a_job_lives(user: User, spec: tuple[str,
 
 
 def drift(user: User) -> None:
-    """Somebody sets a variable of a workload, and another tool leaves its copy of an object."""
+    """Another user sets a variable of a workload, and another tool applies a copy of an object."""
     variables = [{"name": "DB_PASSWORD", "value": "canary-drift"}]
     container = {"name": "paddle", "env": variables}
     patch = {"spec": {"template": {"spec": {"containers": [container]}}}}
@@ -195,7 +194,7 @@ def drift(user: User) -> None:
         user.plane.kubectl("patch", kind, name, *space, json.dumps(copy))
 
 
-# What the server says quotes values.
+# Messages of the server quote values.
 
 POLICY = """\
 apiVersion: admissionregistration.k8s.io/v1
@@ -238,8 +237,8 @@ def test_a_policy_that_quotes_what_it_denies(user: User, spec: tuple[str, ...]) 
             return "no: canary-sensitive" in done.stderr
 
         user.plane.eventually(quotes, what="kubectl shows what the policy quotes")
-        told = user.run("apply", *spec, code=3)
-        assert "Job/fit-trainer" in told.stderr
+        result = user.run("apply", *spec, code=3)
+        assert "Job/fit-trainer" in result.stderr
         user.run("apply", *spec, "--dry-run", "server", code=3)
         for form in FORMS["diff"]:
             user.run("diff", *spec, "-o", form, code=3)
@@ -337,11 +336,11 @@ def test_a_token_that_is_not_known(user: User, spec: tuple[str, ...]) -> None:
     path.write_text(text.replace("admin-token", "canary-token"), encoding="utf-8")
     stale = user._replace(kubeconfig=path)
     for arguments in (("apply", *spec), ("get", "history"), ("get", "spec", "fit")):
-        told = stale.run(*arguments, code=3)
-        assert "the cluster rejected your credentials" in told.stderr
+        result = stale.run(*arguments, code=3)
+        assert "the cluster rejected your credentials" in result.stderr
 
 
 def test_the_search_can_find(user: User, spec: tuple[str, ...]) -> None:
-    """What is exempt does print what is searched for."""
+    """The exempt commands do print what is searched for."""
     out = user.start("render", *spec).communicate()[0]
-    assert {each for each in PLACES if each not in out} == set()
+    assert {place for place in PLACES if place not in out} == set()

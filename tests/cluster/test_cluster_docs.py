@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from control_plane import ControlPlane
 
-# What the project file of examples/gpu-multi-node expects to find.
+# What the project file of examples/gpu-multi-node expects to exist.
 PROJECT, CONTEXT, NAMESPACE = "gpu-multi-node", "k8s-dc1", "ads"
 
 
@@ -32,7 +32,7 @@ def kubeconfig(
     tmp_path: Path,
     one_at_a_time: Callable[[str], AbstractContextManager[object]],
 ) -> Iterator[Path]:
-    """A reader's kubeconfig: an own namespace, and the datacenter that the examples name."""
+    """A reader's kubeconfig: its own namespace, and the datacenter that the examples name."""
     path = tmp_path / "kubeconfig"
     settings = yaml.safe_load(control_plane.kubeconfig_for("admin", namespace).read_text())
     (own,) = settings["contexts"]

@@ -26,12 +26,12 @@ MARKS: dict[Ends, dict[str, str]] = {
 
 @dataclass(frozen=True)
 class Kubernetes:
-    """A user with a namespace of their own."""
+    """A user with their own namespace."""
 
     user: User
 
     target = "kubernetes"
-    # What the fake kubelet says that every container writes.
+    # The log of every container of the fake kubelet.
     line = "pass 0"
     refused: Sequence[Refused] = ()
 

@@ -1,4 +1,4 @@
-"""Fields that others have set: respected unless a person says otherwise."""
+"""Fields set by others are respected unless the user says otherwise."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
 
 @pytest.fixture
 def spec(user: User) -> str:
-    """A running job whose deadline somebody else has set since."""
+    """A running job whose deadline was then set by another manager."""
     path = user.ps(run_for="1h")
     user.run("apply", path, *TIMEOUT)
     edit(user, "fit-trainer", {"spec": {"activeDeadlineSeconds": 60000}})
@@ -40,12 +40,12 @@ def edit(user: User, name: str, patch: object, manager: str = "kubectl-edit") ->
 
 
 def deadline(user: User) -> int:
-    found: int = user.get("jobs", "fit-trainer")["spec"]["activeDeadlineSeconds"]
-    return found
+    deadline: int = user.get("jobs", "fit-trainer")["spec"]["activeDeadlineSeconds"]
+    return deadline
 
 
 def troubled(user: User, spec: str, code: int, when: Callable[[Seen], bool], patch: object) -> str:
-    """Force an apply while somebody changes the trainers' Job; what was told."""
+    """Force an apply while someone else changes the trainers' Job; return what is reported."""
     edits: list[int] = []
 
     def decide(seen: Seen) -> Fate:
@@ -61,59 +61,59 @@ def troubled(user: User, spec: str, code: int, when: Callable[[Seen], bool], pat
 
     with intercepted(user.plane, user.folder, user.namespace, decide) as kubeconfig:
         other = user._replace(kubeconfig=kubeconfig)
-        told = other.run("apply", spec, *TIMEOUT, "--force-conflicts", code=code)
+        result = other.run("apply", spec, *TIMEOUT, "--force-conflicts", code=code)
     assert edits
-    return told.stdout + told.stderr
+    return result.stdout + result.stderr
 
 
 def forced(seen: Seen) -> bool:
-    """Whether a request is the one that takes fields."""
+    """Report whether a request takes over fields."""
     return "force=true" in seen.path and "dryRun" not in seen.path
 
 
 def test_fields_of_others_are_respected(user: User, spec: str) -> None:
-    told = user.run("diff", spec, *TIMEOUT, code=3)
-    assert "spec.activeDeadlineSeconds (kubectl-edit)" in told.stdout
-    assert "--force-conflicts" in told.stdout
-    told = user.run("apply", spec, *TIMEOUT, code=3)
-    assert "spec.activeDeadlineSeconds (kubectl-edit)" in told.stderr
-    assert "--force-conflicts" in told.stderr
+    result = user.run("diff", spec, *TIMEOUT, code=3)
+    assert "spec.activeDeadlineSeconds (kubectl-edit)" in result.stdout
+    assert "--force-conflicts" in result.stdout
+    result = user.run("apply", spec, *TIMEOUT, code=3)
+    assert "spec.activeDeadlineSeconds (kubectl-edit)" in result.stderr
+    assert "--force-conflicts" in result.stderr
     assert deadline(user) == 60000
 
 
 def test_fields_of_others_are_taken_where_asked(user: User, spec: str) -> None:
-    pods = {each["metadata"]["uid"] for each in user.all("pods")}
+    pods = {pod["metadata"]["uid"] for pod in user.all("pods")}
     force = (spec, *TIMEOUT, "--force-conflicts")
     user.run("apply", *force, "--dry-run", "server")
     assert deadline(user) == 60000
-    told = user.run("apply", *force)
-    assert "Job/fit-trainer takes spec.activeDeadlineSeconds from kubectl-edit" in told.stdout
+    result = user.run("apply", *force)
+    assert "Job/fit-trainer takes spec.activeDeadlineSeconds from kubectl-edit" in result.stdout
     assert deadline(user) == 7200
-    assert pods <= {each["metadata"]["uid"] for each in user.all("pods")}
-    # Nothing is left to take, and nothing is disturbed.
+    assert pods <= {pod["metadata"]["uid"] for pod in user.all("pods")}
+    # Nothing is left to take over, and nothing is changed.
     before = user.settled()
-    told = user.run("apply", *force)
-    assert {line.split()[1] for line in told.stdout.splitlines()} == {"unchanged"}
+    result = user.run("apply", *force)
+    assert {line.split()[1] for line in result.stdout.splitlines()} == {"unchanged"}
     assert user.everything() == before
     user.run("diff", spec, *TIMEOUT)
 
 
 def test_an_edit_before_the_fields_are_taken_is_no_part_of_it(user: User, spec: str) -> None:
-    told = troubled(user, spec, 3, forced, {"spec": {"activeDeadlineSeconds": 50000}})
-    assert "was changed at the same moment by somebody else (spec.activeDeadlineSeconds)" in told
+    events = troubled(user, spec, 3, forced, {"spec": {"activeDeadlineSeconds": 50000}})
+    assert "was changed concurrently by someone else (spec.activeDeadlineSeconds)" in events
     assert deadline(user) == 50000
 
 
 def test_what_changes_nothing_of_ours_is_no_obstacle(user: User, spec: str) -> None:
-    """A label of somebody's does not make it another change, and stays."""
-    told = troubled(user, spec, 0, forced, {"metadata": {"labels": {"theirs": "yes"}}})
-    assert "takes spec.activeDeadlineSeconds" in told
+    """A label set by someone else does not affect the change, and is kept."""
+    events = troubled(user, spec, 0, forced, {"metadata": {"labels": {"theirs": "yes"}}})
+    assert "takes spec.activeDeadlineSeconds" in events
     assert deadline(user) == 7200
     assert user.get("jobs", "fit-trainer")["metadata"]["labels"]["theirs"] == "yes"
 
 
 def test_an_edit_between_read_and_write_is_a_conflict(user: User) -> None:
-    """No version is needed for that: who set a field last is known."""
+    """No version is needed for that: the server records who set a field last."""
     path = user.ps(run_for="1h")
     user.run("apply", path, *TIMEOUT)
     edits: list[int] = []
@@ -126,9 +126,9 @@ def test_an_edit_between_read_and_write_is_a_conflict(user: User) -> None:
 
     with intercepted(user.plane, user.folder, user.namespace, decide) as kubeconfig:
         other = user._replace(kubeconfig=kubeconfig)
-        told = other.run("apply", path, "-u", "policy.timeout=3h", code=3)
+        result = other.run("apply", path, "-u", "policy.timeout=3h", code=3)
     assert edits
-    assert "spec.activeDeadlineSeconds (someone)" in told.stderr
+    assert "spec.activeDeadlineSeconds (someone)" in result.stderr
     assert deadline(user) == 50000
 
 
@@ -139,7 +139,7 @@ def test_a_replacement_ends_what_others_have_set(user: User) -> None:
     changed = (*spec, "-u", "pservers.replicas=4", "-u", "image=registry.test/paddle:2")
     refused = user.run("diff", *changed, code=1).stdout
     shown = user.run("diff", *changed, "--replace", code=1)
-    # A refusal shows what it refuses.
+    # A refusal shows the refused change.
     assert shown.stdout.partition("\n\n")[2] == refused.partition("\n\n")[2]
     assert "kubectl" not in shown.stdout + shown.stderr
     assert "spec-hash" not in shown.stdout

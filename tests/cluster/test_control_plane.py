@@ -64,8 +64,8 @@ def submit(plane: ControlPlane, namespace: str, manifest: dict[str, Any]) -> str
 
 def conditions(plane: ControlPlane, path: str) -> set[str]:
     """Name the conditions of a Job that hold."""
-    found = plane.request("GET", path)["status"].get("conditions", [])
-    return {condition["type"] for condition in found if condition["status"] == "True"}
+    held = plane.request("GET", path)["status"].get("conditions", [])
+    return {condition["type"] for condition in held if condition["status"] == "True"}
 
 
 def pods(plane: ControlPlane, namespace: str) -> list[dict[str, Any]]:
@@ -77,7 +77,7 @@ def pods(plane: ControlPlane, namespace: str) -> list[dict[str, Any]]:
 
 
 def all_running(plane: ControlPlane, namespace: str, count: int) -> bool:
-    """Tell whether exactly this many pods run."""
+    """Report whether exactly this many pods are running."""
     return [pod["status"]["phase"] for pod in pods(plane, namespace)] == ["Running"] * count
 
 
@@ -121,7 +121,7 @@ def test_a_failing_pod_fails_the_job(control_plane: ControlPlane, namespace: str
 
 
 def test_one_index_can_fail_alone(control_plane: ControlPlane, namespace: str) -> None:
-    """The other index runs on, and the Job controller ends it."""
+    """The other index continues, and the Job controller completes it."""
     path = submit(
         control_plane, namespace, job("half", fail="3", fail_index="1", fail_reason="OOMKilled")
     )
@@ -172,7 +172,7 @@ def test_a_missing_image_is_reported(control_plane: ControlPlane, namespace: str
 
 @pytest.mark.parametrize("policy", ["Background", "Foreground"])
 def test_deletes_finish(control_plane: ControlPlane, namespace: str, policy: str) -> None:
-    """A running Job goes, and its pods with it, in spite of their finalizers."""
+    """A running Job is deleted with its pods, despite their finalizers."""
     path = submit(control_plane, namespace, job("gone", run_for="1h"))
     control_plane.eventually(lambda: all_running(control_plane, namespace, 2))
     control_plane.request("DELETE", path, {"propagationPolicy": policy})
@@ -181,7 +181,7 @@ def test_deletes_finish(control_plane: ControlPlane, namespace: str, policy: str
 
 
 def test_a_pod_may_be_slow_to_stop(control_plane: ControlPlane, namespace: str) -> None:
-    """It stays, terminating, until its time is over."""
+    """It exists, terminating, until its grace period ends."""
     path = submit(control_plane, namespace, job("slow", run_for="1h", terminate_after="1500ms"))
     control_plane.eventually(lambda: all_running(control_plane, namespace, 2))
     control_plane.request("DELETE", path, {"propagationPolicy": "Background"})
@@ -239,8 +239,8 @@ def test_claims_are_bound_and_released(control_plane: ControlPlane, namespace: s
 
     def volumes() -> list[str]:
         return [
-            each["metadata"]["name"]
-            for each in control_plane.request("GET", "/api/v1/persistentvolumes")["items"]
+            pod["metadata"]["name"]
+            for pod in control_plane.request("GET", "/api/v1/persistentvolumes")["items"]
         ]
 
     control_plane.eventually(lambda: volume not in volumes())
@@ -256,17 +256,17 @@ def test_pods_ask_for_gpus_in_vain_beyond_the_capacity(
     }
     submit(control_plane, namespace, manifest)
 
-    def told() -> bool:
-        found = [
+    def reported() -> bool:
+        waiting = [
             condition
             for pod in pods(control_plane, namespace)
             for condition in pod["status"].get("conditions", [])
         ]
         return any(
-            "Insufficient nvidia.com/gpu" in condition.get("message", "") for condition in found
+            "Insufficient nvidia.com/gpu" in condition.get("message", "") for condition in waiting
         )
 
-    control_plane.eventually(told)
+    control_plane.eventually(reported)
 
 
 def test_kubectl_prints_logs(control_plane: ControlPlane, namespace: str) -> None:
@@ -323,7 +323,7 @@ def test_the_audit_log_sees_requests(control_plane: ControlPlane, namespace: str
     sys.platform != "linux", reason="only Linux signals the children of a dead parent"
 )
 def test_servers_die_with_a_killed_session(tmp_path: Path) -> None:
-    """No teardown runs after SIGKILL, and yet nothing is left over."""
+    """No teardown runs after SIGKILL, but nothing is left behind."""
     command = [sys.executable, "-c", SESSION, str(tmp_path)]
     with subprocess.Popen(
         command, cwd=Path(__file__).parent, stdout=subprocess.PIPE, text=True

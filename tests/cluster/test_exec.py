@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
-    found = User.admin(control_plane, namespace, tmp_path)
-    found.run("apply", found.ps(run_for="1h"), "--wait", "ready")
-    return found
+    admin = User.admin(control_plane, namespace, tmp_path)
+    admin.run("apply", admin.ps(run_for="1h"), "--wait", "ready")
+    return admin
 
 
 def piped(user: User, data: bytes, *arguments: str) -> subprocess.CompletedProcess[bytes]:
@@ -66,10 +66,10 @@ def test_a_terminal_is_passed_on(user: User) -> None:
 
 
 def test_what_cannot_be_run_is_said(user: User) -> None:
-    told = user.run("exec", "fit", "--", "no-such-program", code=3).stderr
-    assert "cannot run no-such-program in fit-trainer-0-" in told
-    told = user.run("exec", "fit", "--index", "7", "--", "true", code=3).stderr
-    assert "no trainer 7 of fit is running: fit is running" in told
+    message = user.run("exec", "fit", "--", "no-such-program", code=3).stderr
+    assert "cannot run no-such-program in fit-trainer-0-" in message
+    message = user.run("exec", "fit", "--index", "7", "--", "true", code=3).stderr
+    assert "no trainer 7 of fit is running: fit is running" in message
     assert "no command given" in user.run("exec", "fit", code=2).stderr
     pods = [{"apiGroups": [""], "resources": ["pods", "configmaps"], "verbs": ["get", "list"]}]
     jobs = [

@@ -1,9 +1,9 @@
 """
 A fault at every single request of every command, one after another: a second command converges.
 
-Each case is a job of its own. The first command meets its fault at request N; a plain apply
-follows, which may go on with what was begun but decide nothing new; then what was wanted is asked
-for again. At the end the cluster and the history say the same, and nothing is left over.
+Each case is its own job. The first command meets its fault at request N. A plain apply follows,
+which may continue what was started but decide nothing new. Then the original command is repeated.
+In the end, cluster and history agree, and nothing is left over.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ spec:
   trainers: {replicas: 2, resources: {cpu: 100m, memory: 1Gi}}
   volumes: [{name: out, mountPath: /out, claim: {size: 1Gi}}]
 """
-# Hundreds of them leave room for other tests.
+# Small enough that hundreds of them leave resources for other tests.
 SMALL_PS = PS.replace("cpu: 1,", "cpu: 100m,")
 OTHER = ("-u", "image=registry.test/paddle:2")
 NO_PSERVERS = (
@@ -49,7 +49,7 @@ NO_PSERVERS = (
 )
 AT_ONCE = 12
 TTL_SECONDS = 1
-# More than one command needs, should it have to poll a little longer.
+# More than a command needs, even if it has to poll a little longer.
 MOST_REQUESTS = 60
 
 
@@ -57,8 +57,8 @@ class Scenario(NamedTuple):
     """
     A command and what becomes of its job.
 
-    `before`: what the job has become by then. `plain`: what an apply without consent is given.
-    `roles`: how many there are at the end.
+    `before`: the expected state of the job before it. `plain`: the expected result of an apply
+    without consent. `roles`: the number of roles at the end.
     """
 
     command: tuple[str, ...]
@@ -94,7 +94,7 @@ SCENARIOS = {
     "delete": Scenario(("delete", "NAME", "--ignore-not-found"), (), "running"),
 }
 
-# What passes is lived through; the rest ends the command.
+# Commands survive temporary faults; the others stop them.
 PASSING = {
     "dropped": Fate(forward=False, answer=False),
     "answer-lost": Fate(answer=False),
@@ -112,20 +112,20 @@ SIGNALS = {
 FAULTS = (*PASSING, "conflict", *SIGNALS)
 
 
-# Faults of a kind take turns over the requests, unless all are asked for: that takes a quarter of
+# Faults of a kind alternate over the requests; all combinations take a quarter of
 # an hour (`make faults`).
 KINDS = (
     ("dropped", "failed", "overloaded", "delayed"),
-    tuple(each for each in FAULTS if each in ("answer-lost", "late", "conflict")),
+    tuple(fault for fault in FAULTS if fault in ("answer-lost", "late", "conflict")),
     tuple(SIGNALS),
 )
 
 
 def chosen(point: int) -> list[str]:
     """The faults that request *point* meets."""
-    told = os.environ.get("PADDLESPEC_FAULTS", "")
-    if told:
-        return list(FAULTS) if told == "all" else told.split(",")
+    selection = os.environ.get("PADDLESPEC_FAULTS", "")
+    if selection:
+        return list(FAULTS) if selection == "all" else selection.split(",")
     return [kind[point % len(kind)] for kind in KINDS]
 
 
@@ -138,7 +138,7 @@ class Case(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a case came to; where the command had no such request, it is no case."""
+    """The result of a case; without such a request it is no case."""
 
     case: Case
     happened: bool
@@ -147,8 +147,8 @@ class Outcome(NamedTuple):
 
 @pytest.fixture(scope="module")
 def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
-    with shell(tmp_path_factory.mktemp("shell")) as found:
-        yield found
+    with shell(tmp_path_factory.mktemp("shell")) as forked:
+        yield forked
 
 
 @pytest.fixture
@@ -163,8 +163,8 @@ def test_a_second_command_converges(
     with proxied(user.plane) as proxy:
         trial = Trial(user, commands, proxy, SCENARIOS[scenario])
         outcomes = trial.all()
-    tried = [each for each in outcomes if each.happened]
-    failed = [f"{each.case}: {each.fault}" for each in tried if each.fault]
+    tried = [outcome for outcome in outcomes if outcome.happened]
+    failed = [f"{outcome.case}: {outcome.fault}" for outcome in tried if outcome.fault]
     record_property(RECORDED, [len(tried), len(tried) - len(failed)])
     assert len(tried) > 5 * len(chosen(1))
     assert not failed, "\n".join(failed)
@@ -179,7 +179,7 @@ class Trial:
         self.folders = {run_for: self._templates(run_for) for run_for in ("0s", "1h")}
 
     def all(self) -> list[Outcome]:
-        """Walk all points with all faults; how many points there are, a trouble-free run says."""
+        """Walk all points with all faults; a run without faults determines the number of points."""
         self._prepare(["count"])
         count = self._count("count")
         cases = [
@@ -187,7 +187,7 @@ class Trial:
             for point in range(1, count + 1)
             for fault in chosen(point)
         ]
-        self._prepare([each.name for each in cases])
+        self._prepare([case.name for case in cases])
         with ThreadPoolExecutor(AT_ONCE) as pool:
             first = list(pool.map(self._meet, cases))
         left = self._seen()
@@ -195,14 +195,14 @@ class Trial:
             second = list(pool.map(self._go_on, cases, [left] * len(cases)))
         final = self._settled()
         return [
-            Outcome(case, happened, told or again or self._judge(case, left, final))
-            for case, (happened, told), again in zip(cases, first, second, strict=True)
+            Outcome(case, happened, problem or again or self._judge(case, left, final))
+            for case, (happened, problem), again in zip(cases, first, second, strict=True)
         ]
 
     def _prepare(self, names: list[str]) -> None:
         specs = [
-            self.user.write(self.scenario.spec.replace("NAME", each), f"{each}.yaml")
-            for each in names
+            self.user.write(self.scenario.spec.replace("NAME", name), f"{name}.yaml")
+            for name in names
         ]
         before = self.scenario.before
         if before is None:
@@ -217,16 +217,16 @@ class Trial:
 
         def is_there() -> bool:
             if before == "complete":
-                done = [each for each in self.user.all("jobs") if "Complete" in conditions(each)]
+                done = [job for job in self.user.all("jobs") if "Complete" in conditions(job)]
             else:
-                done = [each for each in self.user.all("jobs") if each["status"].get("ready") == 2]
-            wanted = {f"{each}-trainer" for each in names}
-            return wanted <= {each["metadata"]["name"] for each in done}
+                done = [job for job in self.user.all("jobs") if job["status"].get("ready") == 2]
+            expected = {f"{name}-trainer" for name in names}
+            return expected <= {job["metadata"]["name"] for job in done}
 
         self.user.plane.eventually(is_there, within=120)
 
     def _count(self, name: str) -> int:
-        """The requests of the command when nothing is in its way."""
+        """Return the number of requests of an undisturbed command."""
         route, kubeconfig = self.proxy.route(self.user.folder, self.user.namespace, _let_pass)
         ended = self._run(*self._command(name), kubeconfig=kubeconfig)
         assert ended.code == 0, ended.stderr
@@ -259,7 +259,7 @@ class Trial:
         return met.is_set(), _wrong(case, ended) if met.is_set() else None
 
     def _go_on(self, case: Case, left: There) -> str | None:
-        """What a person does next; what is wrong with it."""
+        """Continue as a user would; return what is wrong with the result."""
         scenario = self.scenario
         spec = str(self.user.folder / f"{case.name}.yaml")
         lock = left.get("leases", case.name)
@@ -275,27 +275,27 @@ class Trial:
             if not (refused and runs and "--replace" in scenario.command):
                 return f"a plain apply ended with {plain.code}: {plain.stderr}"
         if plain is not None:
-            told = self._undisturbed(case, left)
-            if told:
-                return told
+            outcome = self._undisturbed(case, left)
+            if outcome:
+                return outcome
         if len(scenario.ends) > 1 and not self._is_new(case):
             again = self._run(*self._command(case.name))
             if again.code != 0:
                 return f"the second one ended with {again.code}: {again.stderr}"
         if scenario.command[0] in ("kill", "delete"):
             again = self._run(*self._command(case.name))
-            if again.code != 0 and "nothing is left" not in again.stderr:
+            if again.code != 0 and "has no objects" not in again.stderr:
                 return f"the second one ended with {again.code}: {again.stderr}"
         return None
 
     def _undisturbed(self, case: Case, left: There) -> str | None:
-        """No run that is there is ended, and no killed one is revived, by a plain apply."""
+        """Check that a plain apply ends no existing run and revives no killed one."""
         owner = left.get("jobs", case.name)
         if owner is None or "deletionTimestamp" in owner["metadata"]:
             return None
         if owner["spec"]["suspend"] or self.scenario.before == "complete":
             return None
-        killed = any(each["state"] == "killed" for each in left.history(case.name))
+        killed = any(run["state"] == "killed" for run in left.history(case.name))
         now = self.user.get_or_none("jobs", f"{case.name}-trainer")
         if killed:
             return None
@@ -304,15 +304,15 @@ class Trial:
         return None
 
     def _is_new(self, case: Case) -> bool:
-        """Whether the new run is there."""
+        """Report whether the new run exists."""
         runs = self.user.history(case.name)
-        return len([each for each in runs if "uid" in each]) == len(self.scenario.ends)
+        return len([run for run in runs if "uid" in run]) == len(self.scenario.ends)
 
     def _judge(self, case: Case, left: There, final: There) -> str | None:
-        """What is wrong with what is there at the end."""
+        """Return what is wrong with the final state."""
         runs = final.history(case.name)
-        states = [each["state"] for each in runs]
-        if [each["run"] for each in runs] != list(range(1, len(self.scenario.ends) + 1)):
+        states = [run["state"] for run in runs]
+        if [run["run"] for run in runs] != list(range(1, len(self.scenario.ends) + 1)):
             return f"the runs are {runs}"
         if states != list(self.scenario.ends):
             return f"the runs ended {states}"
@@ -323,16 +323,16 @@ class Trial:
         if (
             before is not None
             and ran
-            and before["metadata"]["uid"] not in [each["uid"] for each in runs]
+            and before["metadata"]["uid"] not in [run["uid"] for run in runs]
         ):
             return f"a run was lost: {runs}"
         return self._objects(case, runs, final)
 
     def _objects(self, case: Case, runs: list[dict[str, Any]], final: There) -> str | None:
         kinds = ("jobs", "services", "pods")
-        found = {kind: final.of(kind, case.name) for kind in kinds}
+        listed = {kind: final.of(kind, case.name) for kind in kinds}
         if not runs or runs[-1]["state"] != "running":
-            left = {kind: len(each) for kind, each in found.items() if each}
+            left = {kind: len(objects) for kind, objects in listed.items() if objects}
             claims = final.of("persistentvolumeclaims", case.name)
             if left or (claims and not runs):
                 return f"left over: {left}, {len(claims)} claims"
@@ -341,29 +341,29 @@ class Trial:
         owner = final.get("jobs", case.name)
         if owner is None or owner["metadata"]["uid"] != runs[-1]["uid"]:
             return "the run that is recorded is not the one that is there"
-        if (len(found["jobs"]), len(found["pods"])) != (roles, 2 * roles):
-            return f"{len(found['jobs'])} jobs, {len(found['pods'])} pods"
-        if any(each["spec"]["suspend"] for each in found["jobs"]):
+        if (len(listed["jobs"]), len(listed["pods"])) != (roles, 2 * roles):
+            return f"{len(listed['jobs'])} jobs, {len(listed['pods'])} pods"
+        if any(job["spec"]["suspend"] for job in listed["jobs"]):
             return "a job is suspended"
-        if len(found["services"]) != roles:
-            return f"{len(found['services'])} services"
-        uids = {each["metadata"]["uid"] for each in found["jobs"]}
-        for each in (*found["services"], *found["jobs"], *found["pods"]):
-            owners = {one["uid"] for one in each["metadata"].get("ownerReferences", ())}
-            if each is not owner and not (owners and owners <= uids):
-                return f"an orphan: {each['metadata']['name']}"
+        if len(listed["services"]) != roles:
+            return f"{len(listed['services'])} services"
+        uids = {job["metadata"]["uid"] for job in listed["jobs"]}
+        for live in (*listed["services"], *listed["jobs"], *listed["pods"]):
+            owners = {one["uid"] for one in live["metadata"].get("ownerReferences", ())}
+            if live is not owner and not (owners and owners <= uids):
+                return f"an orphan: {live['metadata']['name']}"
         return None
 
     def _settled(self) -> There:
-        """What is there once the controllers have caught up."""
+        """Return the state once the controllers have caught up."""
         seen: list[There] = []
 
         def quiet() -> bool:
             seen.append(self._seen())
             pods = seen[-1].items["pods"]
-            moving = [each for each in pods if "deletionTimestamp" in each["metadata"]]
-            runs = [each for each in seen[-1].items["jobs"] if not each["spec"].get("suspend")]
-            missing = sum(each["spec"]["completions"] for each in runs) - len(pods)
+            moving = [pod for pod in pods if "deletionTimestamp" in pod["metadata"]]
+            runs = [job for job in seen[-1].items["jobs"] if not job["spec"].get("suspend")]
+            missing = sum(job["spec"]["completions"] for job in runs) - len(pods)
             return not moving and not missing
 
         with suppress(AssertionError):
@@ -376,8 +376,8 @@ class Trial:
 
     def _command(self, name: str) -> list[str]:
         spec = str(self.user.folder / f"{name}.yaml")
-        words = {"SPEC": spec, "NAME": name}
-        return [words.get(each, each) for each in self.scenario.command]
+        replacements = {"SPEC": spec, "NAME": name}
+        return [replacements.get(word, word) for word in self.scenario.command]
 
     def _run(self, *arguments: str, kubeconfig: Path | None = None, run_for: str = "1h") -> Ended:
         return self._start(*arguments, kubeconfig=kubeconfig, run_for=run_for).wait()
@@ -411,16 +411,16 @@ class There:
         self.items = items
 
     def get(self, kind: str, job: str) -> dict[str, Any] | None:
-        """The trainers' Job, the lock or the inventory of a job."""
+        """Return the trainers' Job, the lock or the inventory of a job."""
         name = f"{job}-trainer" if kind == "jobs" else f"{job}.paddlespec"
-        found = (each for each in self.items[kind] if each["metadata"]["name"] == name)
-        return next(found, None)
+        matching = (live for live in self.items[kind] if live["metadata"]["name"] == name)
+        return next(matching, None)
 
     def of(self, kind: str, job: str) -> list[dict[str, Any]]:
         return [
-            each
-            for each in self.items[kind]
-            if each["metadata"].get("labels", {}).get("paddlespec.io/job") == job
+            live
+            for live in self.items[kind]
+            if live["metadata"].get("labels", {}).get("paddlespec.io/job") == job
         ]
 
     def history(self, job: str) -> list[dict[str, Any]]:
@@ -434,7 +434,7 @@ def _let_pass(seen: Seen) -> Fate:
 
 
 def _wrong(case: Case, ended: Ended) -> str | None:
-    """What is wrong with the end of a command that met a fault."""
+    """Return what is wrong with how a faulted command ended."""
     if "Traceback" in ended.stderr or "internal error" in ended.stderr:
         return ended.stderr
     if "canary" in ended.stdout + ended.stderr:

@@ -1,4 +1,4 @@
-"""`port-forward` on a real control plane, whose fake kubelet leads every port to one server."""
+"""`port-forward` on a real control plane, whose fake kubelet forwards every port to one server."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LARGE = 10_000_000
 
 
 class Echo(socketserver.BaseRequestHandler):
-    """Sends back what comes, as it comes; hangs up on a line that says so."""
+    """Sends back what it receives as it arrives; hangs up on request."""
 
     def handle(self) -> None:
         while data := self.request.recv(65_536):
@@ -45,9 +45,9 @@ class Server(socketserver.ThreadingTCPServer):
 
 @pytest.fixture
 def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
-    found = User.admin(control_plane, namespace, tmp_path)
-    found.run("apply", found.ps(run_for="1h"), "--wait", "ready")
-    return found
+    admin = User.admin(control_plane, namespace, tmp_path)
+    admin.run("apply", admin.ps(run_for="1h"), "--wait", "ready")
+    return admin
 
 
 @pytest.fixture
@@ -69,25 +69,27 @@ def served(user: User, alone: None) -> Iterator[None]:
 
 @contextmanager
 def forwarding(user: User, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
-    """The command, and the ports of this machine that it says."""
+    """Start the command, and return the local ports that it reports."""
     process = user.start("port-forward", "fit", *arguments)
     assert process.stdout
     try:
-        count = sum(each[-1].isdigit() and not each.startswith("-") for each in arguments)
+        count = sum(
+            argument[-1].isdigit() and not argument.startswith("-") for argument in arguments
+        )
         lines = [process.stdout.readline() for _ in range(count)]
-        found = [
-            re.match(r"127\.0\.0\.1:(\d+) -> fit-trainer-0-\w+:\d+\n\Z", each) for each in lines
+        matches = [
+            re.match(r"127\.0\.0\.1:(\d+) -> fit-trainer-0-\w+:\d+\n\Z", line) for line in lines
         ]
-        assert all(found), (lines, process.communicate(timeout=30))
-        yield process, [int(each[1]) for each in found if each]
+        assert all(matches), (lines, process.communicate(timeout=30))
+        yield process, [int(match[1]) for match in matches if match]
     finally:
         process.kill()
         process.communicate()
 
 
 def echoed(port: int, data: bytes) -> bytes:
-    """What comes back, while it is still being sent, until that is all or we are cut off."""
-    found = bytearray()
+    """Send *data* while reading what comes back; stop when it is complete or cut off."""
+    received = bytearray()
     with (
         suppress(ConnectionError),
         socket.create_connection(("127.0.0.1", port), timeout=60) as connection,
@@ -95,11 +97,11 @@ def echoed(port: int, data: bytes) -> bytes:
         sending = threading.Thread(target=_sent, args=(connection, data))
         sending.start()
         try:
-            while len(found) < len(data) and (block := connection.recv(1 << 16)):
-                found += block
+            while len(received) < len(data) and (block := connection.recv(1 << 16)):
+                received += block
         finally:
             sending.join()
-    return bytes(found)
+    return bytes(received)
 
 
 def _sent(connection: socket.socket, data: bytes) -> None:
@@ -118,7 +120,7 @@ def test_data_goes_both_ways(user: User, served: None) -> None:
 def test_many_connections_at_once(user: User, served: None) -> None:
     parts = [os.urandom(200_000) for _ in range(MANY)]
     with forwarding(user, ":6006") as (_, (port,)), ThreadPoolExecutor(MANY) as pool:
-        assert list(pool.map(lambda each: echoed(port, each), parts)) == parts
+        assert list(pool.map(lambda part: echoed(port, part), parts)) == parts
 
 
 def test_one_connection_ends_and_others_go_on(user: User, served: None) -> None:
@@ -161,19 +163,19 @@ def test_interrupted_it_says_nothing(user: User) -> None:
 
 
 def test_what_cannot_be_forwarded_is_said(user: User) -> None:
-    def told(*arguments: str, code: int) -> str:
+    def message(*arguments: str, code: int) -> str:
         return user.run("port-forward", "fit", *arguments, code=code).stderr
 
-    assert "expected [LOCAL:]REMOTE" in told("a:b", code=2)
-    assert "expected a number from 1 to 65535" in told("70000", code=2)
-    assert 'has no port named "tensorboard"' in told("tensorboard", code=2)
-    assert "its ports: pserver, gloo" in told("--role", "pservers", "web", code=2)
-    assert "no trainer 9 of fit is running" in told("6006", "--index", "9", code=3)
+    assert "expected [LOCAL:]REMOTE" in message("a:b", code=2)
+    assert "expected a number from 1 to 65535" in message("70000", code=2)
+    assert 'has no port named "tensorboard"' in message("tensorboard", code=2)
+    assert "its ports: pserver, gloo" in message("--role", "pservers", "web", code=2)
+    assert "no trainer 9 of fit is running" in message("6006", "--index", "9", code=3)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        said = told(f"{port}:6006", code=3)
-    assert f"cannot listen on 127.0.0.1:{port}: address already in use" in said
-    assert ":6006" in said
+        result = message(f"{port}:6006", code=3)
+    assert f"cannot listen on 127.0.0.1:{port}: address already in use" in result
+    assert ":6006" in result
 
 
 def test_a_port_by_its_name(user: User, served: None) -> None:

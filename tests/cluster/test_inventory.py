@@ -1,4 +1,4 @@
-"""The inventory of a job: who belongs to it, what is recorded of its runs, who may write it."""
+"""The inventory of a job: its members, the record of its runs, and who may write it."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
 
 
 def inventory(user: User, name: str = "fit") -> dict[str, Any]:
-    found: dict[str, Any] = user.get("configmaps", f"{name}.paddlespec")
-    return found
+    configmap: dict[str, Any] = user.get("configmaps", f"{name}.paddlespec")
+    return configmap
 
 
 def rewrite(user: User, data: dict[str, str], name: str = "fit") -> None:
-    """Write other data into an inventory."""
-    found = {**inventory(user, name), "data": data}
-    user.plane.request("PUT", f"{user.path('configmaps')}/{name}.paddlespec", found)
+    """Replace the data of an inventory."""
+    stored = {**inventory(user, name), "data": data}
+    user.plane.request("PUT", f"{user.path('configmaps')}/{name}.paddlespec", stored)
 
 
 def as_json(user: User, *arguments: str) -> Any:
@@ -50,14 +50,14 @@ def test_the_label_of_the_set_finds_the_members_and_nothing_else(user: User) -> 
     user.run("apply", user.ps("fit", run_for="1h"), "--wait", "ready")
     user.run("apply", user.ps("other", run_for="1h"))
     own = inventory(user)["metadata"]["labels"][f"{SET}/id"]
-    found = user.plane.get(",".join(MANY), "-n", user.namespace, "-l", f"{SET}/part-of={own}")[
+    members = user.plane.get(",".join(MANY), "-n", user.namespace, "-l", f"{SET}/part-of={own}")[
         "items"
     ]
     rendered = documents(
         user.run("apply", str(user.folder / "fit.yaml"), "--dry-run", "client").stdout
     )
-    assert {(each["kind"], each["metadata"]["name"]) for each in found} == {
-        (each["kind"], each["metadata"]["name"]) for each in rendered
+    assert {(live["kind"], live["metadata"]["name"]) for live in members} == {
+        (manifest["kind"], manifest["metadata"]["name"]) for manifest in rendered
     }
     assert not user.plane.get("pods", "-n", user.namespace, "-l", f"{SET}/part-of={own}")["items"]
 
@@ -106,13 +106,13 @@ def test_every_run_is_recorded(user: User) -> None:
 
 
 def test_the_history_of_all_jobs_is_their_latest_runs(user: User) -> None:
-    told = user.run("get", "history")
-    assert (told.stdout, told.stderr) == ("", "no recorded runs\n")
+    result = user.run("get", "history")
+    assert (result.stdout, result.stderr) == ("", "no recorded runs\n")
     user.run("apply", user.ps("b"), "--wait", "complete")
     user.run("apply", str(user.folder / "b.yaml"), "--rerun")
     user.run("apply", user.ps("a", run_for="1h"))
-    found = as_json(user, "history")["jobs"]
-    assert [(each["name"], each["runs"][0]["run"]) for each in found] == [("a", 1), ("b", 2)]
+    jobs = as_json(user, "history")["jobs"]
+    assert [(job["name"], job["runs"][0]["run"]) for job in jobs] == [("a", 1), ("b", 2)]
     assert user.run("get", "history", "-o", "name").stdout == "a\nb\n"
 
 
@@ -124,7 +124,7 @@ def test_a_run_whose_end_nobody_saw_is_shown_as_it_ended(user: User) -> None:
     assert run["state"] == "succeeded"
     assert run["finished"] == user.get("jobs", "fit-trainer")["status"]["completionTime"]
     assert as_json(user, "history")["jobs"][0]["runs"] == [run]
-    # To look is not to write.
+    # Reading writes nothing.
     assert user.history()[0]["state"] == "running"
     assert user.writes() == written
 
@@ -144,8 +144,8 @@ def test_what_was_killed_is_shown_until_it_is_deleted(user: User) -> None:
     user.run("kill", "fit", "--yes")
     assert as_json(user, "history", "fit")["jobs"][0]["runs"][0]["state"] == "killed"
     user.run("delete", "fit", "--yes")
-    told = user.run("get", "history", "fit", code=3)
-    assert f"there is no job fit in namespace {user.namespace}" in told.stderr
+    result = user.run("get", "history", "fit", code=3)
+    assert f"job fit does not exist in namespace {user.namespace}" in result.stderr
 
 
 def test_a_name_that_was_meant(user: User) -> None:
@@ -187,14 +187,14 @@ def test_the_effective_spec_is_kept_without_secrets(user: User) -> None:
     stored = inventory(user)["data"]["spec-1.yaml"]
     assert shown == stored
     assert "canary" not in stored
-    found = yaml.safe_load(shown)["spec"]
-    assert found["parameters"] == {"salt": "***", "passes": 7}
-    assert found["command"].endswith("--salt ***")
-    assert found["env"]["DB_PASSWORD"] == "***"
-    assert found["env"]["LEVEL"] == "info"
-    assert as_json(user, "spec", "fit")["spec"] == found
+    recorded = yaml.safe_load(shown)["spec"]
+    assert recorded["parameters"] == {"salt": "***", "passes": 7}
+    assert recorded["command"].endswith("--salt ***")
+    assert recorded["env"]["DB_PASSWORD"] == "***"
+    assert recorded["env"]["LEVEL"] == "info"
+    assert as_json(user, "spec", "fit")["spec"] == recorded
     whole = yaml.safe_load(user.run("get", "history", "fit", "--run", "1", "-o", "yaml").stdout)
-    assert whole["spec"]["spec"] == found
+    assert whole["spec"]["spec"] == recorded
     assert whole["run"] == 1
 
 
@@ -241,8 +241,10 @@ def git(folder: Path, *arguments: str) -> str:
 def test_who_and_where_are_recorded(
     user: User, system: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for each in [each for each in os.environ if re.match(r"(CI|GITHUB|GITLAB|BUILD)_", each)]:
-        monkeypatch.delenv(each)
+    for variable in [
+        variable for variable in os.environ if re.match(r"(CI|GITHUB|GITLAB|BUILD)_", variable)
+    ]:
+        monkeypatch.delenv(variable)
     variables, expected = CI[system]
     for key, value in variables.items():
         monkeypatch.setenv(key, value)
@@ -272,7 +274,7 @@ def test_the_commit_is_recorded_and_whether_files_differ_from_it(user: User) -> 
     assert shown[2].split()[-1] == f"{commit[:7]}+dirty"
 
 
-# The size, and what is damaged
+# Size limits, and damaged data
 
 
 def test_the_history_is_capped_by_bytes_and_keeps_what_is_newest(user: User) -> None:
@@ -287,13 +289,13 @@ def test_the_history_is_capped_by_bytes_and_keeps_what_is_newest(user: User) -> 
     data = inventory(user)["data"]
     size = sum(len(key) + len(value.encode()) for key, value in data.items())
     assert LARGEST * 0.9 < size <= LARGEST
-    # Old specs go first; of the runs all are still known.
-    assert [each["run"] for each in user.history()] == list(range(1, 42))
-    kept = sorted(int(re.sub(r"\D", "", each)) for each in data if each.startswith("spec-"))
+    # Old specs are dropped first; all runs are still recorded.
+    assert [run["run"] for run in user.history()] == list(range(1, 42))
+    kept = sorted(int(re.sub(r"\D", "", key)) for key in data if key.startswith("spec-"))
     assert kept == list(range(kept[0], 42))
     assert kept[0] > 1
-    told = user.run("get", "spec", "fit", "--run", "1", code=3)
-    assert "the spec of run 1 of fit is no longer kept" in told.stderr
+    result = user.run("get", "spec", "fit", "--run", "1", code=3)
+    assert "the spec of run 1 of fit is no longer kept" in result.stderr
     assert user.run("get", "spec", "fit", "--run", "40").stdout == big
 
 
@@ -308,12 +310,12 @@ def test_a_damaged_inventory_is_told_and_nothing_is_lost(user: User, text: str) 
         *(("get", "history", "fit"), ("get", "spec", "fit"), ("apply", spec)),
         *(("apply", spec, "--rerun"), ("kill", "fit", "--yes")),
     ):
-        told = user.run(*arguments, code=3)
-        assert "the inventory fit.paddlespec is damaged" in told.stderr
-    # One that is damaged hides no other.
-    told = user.run("get", "history", "-o", "name", code=3)
-    assert told.stdout == "well\n"
-    assert "fit: the inventory fit.paddlespec is damaged" in told.stderr
+        result = user.run(*arguments, code=3)
+        assert "the inventory fit.paddlespec is damaged" in result.stderr
+    # A damaged inventory does not hide others.
+    result = user.run("get", "history", "-o", "name", code=3)
+    assert result.stdout == "well\n"
+    assert "fit: the inventory fit.paddlespec is damaged" in result.stderr
     assert user.everything() == before
 
 
@@ -323,7 +325,7 @@ def test_a_foreign_object_in_the_place_of_the_inventory_is_refused(user: User) -
     before = user.settled()
     spec = user.ps(run_for="1h")
     for arguments in (("apply", spec), ("get", "history", "fit"), ("kill", "fit", "--yes")):
-        told = user.run(*arguments, code=3)
-        assert "ConfigMap fit.paddlespec" in told.stderr
-        assert "is not ours" in told.stderr
+        result = user.run(*arguments, code=3)
+        assert "ConfigMap fit.paddlespec" in result.stderr
+        assert "was not created by paddlespec" in result.stderr
     assert user.everything() == before

@@ -1,4 +1,4 @@
-"""`kill` and `delete` on a real control plane: what goes, what stays, and for how long."""
+"""`kill` and `delete` on a real control plane: what is deleted, what is kept, and for how long."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def test_kill_keeps_claims_and_delete_does_not(user: User) -> None:
     volumes = ("-u", f"volumes={CLAIM}")
     user.run("apply", spec, *volumes, "--wait", "ready", "--timeout", "60s")
     assert "ownerReferences" not in user.get("persistentvolumeclaims", "fit-out")["metadata"]
-    told = user.run("kill", "fit")
-    assert "Job/fit-trainer deleted" in told.stdout
+    result = user.run("kill", "fit")
+    assert "Job/fit-trainer deleted" in result.stdout
     assert list(user.objects()) == ["persistentvolumeclaims/fit-out"]
-    assert [each["state"] for each in user.history()] == ["killed"]
-    told = user.run("kill", "fit", code=3)
-    assert "nothing is left of fit: run 1 of fit was killed" in told.stderr
+    assert [run["state"] for run in user.history()] == ["killed"]
+    result = user.run("kill", "fit", code=3)
+    assert "fit has no objects: run 1 of fit was killed" in result.stderr
     user.run("delete", "fit")
     assert not user.everything()
 
@@ -45,46 +45,46 @@ def test_a_killed_job_runs_again_with_its_claims(user: User) -> None:
     user.run("apply", spec, *volumes, "--wait", "ready")
     claim = user.get("persistentvolumeclaims", "fit-out")["metadata"]["uid"]
     user.run("kill", spec)
-    told = user.run("apply", spec, *volumes)
-    assert "nothing to do: run 1 of fit was killed" in told.stderr
+    result = user.run("apply", spec, *volumes)
+    assert "nothing to do: run 1 of fit was killed" in result.stderr
     assert not user.names("jobs")
     user.run("apply", spec, *volumes, "--rerun", "--wait", "ready")
-    assert [each["run"] for each in user.history()] == [1, 2]
+    assert [run["run"] for run in user.history()] == [1, 2]
     assert user.get("persistentvolumeclaims", "fit-out")["metadata"]["uid"] == claim
 
 
 @pytest.mark.parametrize("verb", ["kill", "delete"])
 def test_the_end_waits_for_the_pods_of_every_role(user: User, verb: str) -> None:
     user.run("apply", user.ps(run_for="1h", terminate_after="3s"), "--wait", "ready")
-    told = user.run(verb, "fit", "--timeout", "60s")
-    assert "fit: waiting for" in told.stderr
+    result = user.run(verb, "fit", "--timeout", "60s")
+    assert "fit: waiting for" in result.stderr
     assert not user.objects()
     assert bool(user.everything()) == (verb == "kill")
 
 
 def test_the_wait_is_not_for_ever(user: User) -> None:
     user.run("apply", user.ps(run_for="1h", terminate_after="1h"), "--wait", "ready")
-    told = user.run("kill", "fit", "--timeout", "2s", code=5)
-    assert "timed out: waiting for 2 pods to end" in told.stderr
-    # A second one goes on waiting: nothing but the pods is left.
+    result = user.run("kill", "fit", "--timeout", "2s", code=5)
+    assert "timed out: waiting for 2 pods to end" in result.stderr
+    # A second one continues to wait: only the pods are left.
     user.run("kill", "fit", "--timeout", "2s", code=5)
 
 
 def test_without_waiting_the_pods_go_later(user: User) -> None:
     user.run("apply", user.ps(run_for="1h", terminate_after="5s"), "--wait", "ready")
-    told = user.run("kill", "fit", "--no-wait")
-    assert "waiting" not in told.stderr
+    result = user.run("kill", "fit", "--no-wait")
+    assert "waiting" not in result.stderr
     pods = user.all("pods")
     assert pods
-    assert all("deletionTimestamp" in each["metadata"] for each in pods)
+    assert all("deletionTimestamp" in pod["metadata"] for pod in pods)
     user.plane.eventually(lambda: not user.all("pods"))
 
 
 def test_several_jobs_go_together_and_one_that_is_not_there_stops_no_other(user: User) -> None:
     for name in ("one", "two", "three"):
         user.run("apply", user.ps(name, run_for="1h"))
-    told = user.run("kill", "one", "nobody", "two", code=3)
-    assert "there is no job nobody" in told.stderr
+    result = user.run("kill", "one", "nobody", "two", code=3)
+    assert "job nobody does not exist" in result.stderr
     assert user.names("jobs") == ["three-pserver", "three-trainer"]
 
 
@@ -115,9 +115,9 @@ def test_what_is_not_the_jobs_stays(user: User) -> None:
 
 def test_a_job_that_is_not_there(user: User) -> None:
     user.run("apply", user.ps("word2vec"))
-    told = user.run("kill", "wordvec", code=3)
-    assert f"there is no job wordvec in namespace {user.namespace}" in told.stderr
-    assert 'did you mean "word2vec"?' in told.stderr
+    result = user.run("kill", "wordvec", code=3)
+    assert f"job wordvec does not exist in namespace {user.namespace}" in result.stderr
+    assert 'did you mean "word2vec"?' in result.stderr
     user.run("delete", "wordvec", code=3)
     user.run("delete", "wordvec", "--ignore-not-found")
     user.run("delete", "wordvec", "word2vec", code=3)
@@ -149,7 +149,7 @@ def test_rm_is_delete(user: User) -> None:
 def test_a_finished_job_is_not_killed_in_the_record(user: User) -> None:
     user.run("apply", user.ps(run_for="1s"), "--wait", "complete", "--timeout", "60s")
     user.run("kill", "fit")
-    assert [each["state"] for each in user.history()] == ["succeeded"]
+    assert [run["state"] for run in user.history()] == ["succeeded"]
 
 
 def test_usage(user: User) -> None:

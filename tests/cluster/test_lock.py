@@ -1,4 +1,4 @@
-"""The lock on a job: who waits, who is named, and what becomes of it when its holder is gone."""
+"""The lock on a job: who waits, who is named, and what happens when the holder dies."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def user(
 
 
 class Slow:
-    """A user whose apply stands still, with the lock in its hands, until it may go on."""
+    """A user whose apply pauses while holding the lock, until it may continue."""
 
     def __init__(self, user: User, route: Callable[..., Any]) -> None:
         self.holds, self.may_go_on = threading.Event(), threading.Event()
@@ -59,13 +59,13 @@ class Slow:
 @pytest.fixture
 def slow(user: User) -> Iterator[Slow]:
     with proxied(user.plane) as proxy:
-        found = Slow(user, proxy.route)
-        yield found
-        found.may_go_on.set()
+        slow = Slow(user, proxy.route)
+        yield slow
+        slow.may_go_on.set()
 
 
 def lease(user: User, renewed: str = "2020-01-01T00:00:00.000000Z", seconds: int = 1) -> None:
-    """A lock of somebody who is not there any more."""
+    """A lock whose holder no longer exists."""
     spec = {
         "holderIdentity": "elsewhere/77/abc",
         "leaseDurationSeconds": seconds,
@@ -76,18 +76,18 @@ def lease(user: User, renewed: str = "2020-01-01T00:00:00.000000Z", seconds: int
 
 
 def holder(user: User) -> str | None:
-    found = user.get_or_none("leases", LOCK)
-    return found["spec"]["holderIdentity"] if found else None
+    lease = user.get_or_none("leases", LOCK)
+    return lease["spec"]["holderIdentity"] if lease else None
 
 
 def waits(user: User) -> bool:
-    """Whether somebody has asked for the lock in vain."""
+    """Report whether someone has requested the lock in vain."""
     refused = [
-        each
-        for each in user.plane.audit(user="admin", namespace=user.namespace)
-        if each["verb"] == "create"
-        and each["objectRef"]["resource"] == "leases"
-        and each["responseStatus"]["code"] == 409
+        entry
+        for entry in user.plane.audit(user="admin", namespace=user.namespace)
+        if entry["verb"] == "create"
+        and entry["objectRef"]["resource"] == "leases"
+        and entry["responseStatus"]["code"] == 409
     ]
     return len(refused) > 1
 
@@ -116,9 +116,9 @@ def test_a_holder_that_lives_is_not_overtaken(user: User, slow: Slow) -> None:
     spec = user.ps(run_for="1h")
     first = slow.start("apply", spec)
     held = holder(user)
-    # Three times as long as the lock lasts without a renewal.
-    told = user.run("apply", spec, "--timeout", "3s", code=5)
-    assert f"fit is being written by process {first.pid} on " in told.stdout + told.stderr
+    # Three times the duration of the lock without a renewal.
+    result = user.run("apply", spec, "--timeout", "3s", code=5)
+    assert f"fit is being written by process {first.pid} on " in result.stdout + result.stderr
     assert holder(user) == held
     assert not user.names("jobs")
     slow.end(first)
@@ -154,8 +154,8 @@ def test_a_renewal_whose_answer_is_lost_loses_no_lock(user: User) -> None:
 @pytest.mark.parametrize("renewed", ["2020-01-01T00:00:00.000000Z", "2099-01-01T00:00:00.000000Z"])
 def test_clocks_of_others_play_no_part(user: User, renewed: str) -> None:
     lease(user, renewed)
-    told = user.run("apply", user.ps(run_for="1h"), "--timeout", "60s")
-    assert "fit is being written by process 77 on elsewhere" in told.stdout + told.stderr
+    result = user.run("apply", user.ps(run_for="1h"), "--timeout", "60s")
+    assert "fit is being written by process 77 on elsewhere" in result.stdout + result.stderr
     assert holder(user) is None
 
 
@@ -176,8 +176,8 @@ def test_a_person_may_take_a_lock(user: User, verb: str) -> None:
         user.run("apply", spec)
     lease(user, seconds=3600)
     what = spec if verb == "apply" else "fit"
-    told = user.run(verb, what, "--timeout", "2s", code=5)
-    assert "fit is being written by process 77 on elsewhere" in told.stdout + told.stderr
+    result = user.run(verb, what, "--timeout", "2s", code=5)
+    assert "fit is being written by process 77 on elsewhere" in result.stdout + result.stderr
     assert bool(user.names("jobs")) is (verb != "apply")
     user.run(verb, what, "--force-unlock")
     assert bool(user.names("jobs")) is (verb == "apply")
@@ -222,15 +222,15 @@ def test_the_lock_lasts_as_long_as_the_wait_for_old_pods(user: User) -> None:
     first = user.start("apply", spec, "--rerun")
     user.plane.eventually(lambda: holder(user))
     held = holder(user)
-    told = user.run("apply", spec, "--rerun", "--timeout", "2s", code=5)
-    assert f"process {first.pid} on " in told.stdout + told.stderr
+    result = user.run("apply", spec, "--rerun", "--timeout", "2s", code=5)
+    assert f"process {first.pid} on " in result.stdout + result.stderr
     assert holder(user) == held
     for name in user.names("pods"):
         user.plane.request("DELETE", f"{user.path('pods')}/{name}?gracePeriodSeconds=0")
     out, err = first.communicate(timeout=60)
     assert first.returncode == 0, err
     assert "waiting for an earlier run to end" in out + err
-    assert [each["run"] for each in user.history()] == [1, 2]
+    assert [run["run"] for run in user.history()] == [1, 2]
 
 
 PLUGIN = """\
@@ -243,7 +243,7 @@ print(json.dumps({"apiVersion": "client.authentication.k8s.io/v1", "kind": "Exec
 
 @pytest.mark.parametrize("source", ["plugin", "file"])
 def test_a_token_may_expire_while_we_wait(user: User, source: str) -> None:
-    """The kubeconfig says where tokens come from: the next one is fetched there."""
+    """The kubeconfig says where tokens come from, and the next one is fetched there."""
     valid = ["first"]
 
     def decide(seen: Seen) -> Fate:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def _alone(one_at_a_time: Callable[[str], AbstractContextManager[object]]) -> Iterator[None]:
-    """What a container writes, every container of the cluster writes."""
+    """The log of every container in the cluster is the same."""
     with one_at_a_time("logs"):
         yield
 
@@ -40,9 +40,9 @@ def log(control_plane: ControlPlane) -> Iterator[Log]:
 
 def test_every_replica_is_shown_by_time(user: User) -> None:
     running(user)
-    found = rows(user.run("logs", "fit").stdout)
-    assert Counter(map(tuple, found)) == once(WROTE)
-    assert [text for _, text in found] == [each for each in WROTE for _ in PODS]
+    lines = rows(user.run("logs", "fit").stdout)
+    assert Counter(map(tuple, lines)) == once(WROTE)
+    assert [text for _, text in lines] == [line for line in WROTE for _ in PODS]
 
 
 def test_replicas_and_lines_are_chosen(user: User, log: Log) -> None:
@@ -59,11 +59,11 @@ def test_replicas_and_lines_are_chosen(user: User, log: Log) -> None:
     timed = user.run("logs", "fit", *one, *since).stdout.splitlines()
     assert timed[0] == f"2026-01-01T00:00:02.000000000Z {WROTE[2]}"
     assert len(timed) == 3
-    data = [json.loads(each) for each in user.run("logs", "fit", "-o", "json").stdout.splitlines()]
-    assert {(each["role"], each["index"]) for each in data} == {
+    data = [json.loads(line) for line in user.run("logs", "fit", "-o", "json").stdout.splitlines()]
+    assert {(line["role"], line["index"]) for line in data} == {
         *(("trainers", 0), ("trainers", 1), ("pservers", 0), ("pservers", 1))
     }
-    assert all(each["name"].startswith("fit-") and each["time"] for each in data)
+    assert all(line["name"].startswith("fit-") and line["time"] for line in data)
     refused = user.run("logs", "fit", "--index", "7", code=3)
     assert "fit has no replica 7" in refused.stderr
     assert "it has 2 trainers, 2 pservers" in refused.stderr
@@ -101,9 +101,9 @@ def test_following_begins_before_the_replicas(user: User) -> None:
 
 def test_nothing_to_read_yet_is_said(user: User) -> None:
     user.run("apply", user.ps(), *PARALLEL, "-u", "trainers.resources.cpu=4000")
-    told = user.run("logs", "fit")
-    assert told.stdout == ""
-    assert "no logs yet: fit is pending" in told.stderr
+    result = user.run("logs", "fit")
+    assert result.stdout == ""
+    assert "no logs yet: fit is pending" in result.stderr
 
 
 def test_dropped_streams_lose_and_double_nothing(user: User, log: Log) -> None:
@@ -137,8 +137,8 @@ def test_dropped_streams_lose_and_double_nothing(user: User, log: Log) -> None:
 
 def test_whoever_failed_first_is_named_at_the_end(user: User) -> None:
     user.run("apply", user.ps(run_for="3s", fail="7", fail_index="1"))
-    told = Follower(user).end()
-    assert re.search(r"run 1 of fit failed; first failure: fit-trainer-1-\w+, exit code 7", told)
+    output = Follower(user).end()
+    assert re.search(r"run 1 of fit failed; first failure: fit-trainer-1-\w+, exit code 7", output)
     again = user.run("logs", "fit", "--run", "1")
     assert Counter(map(tuple, rows(again.stdout))) >= once(WROTE, PODS[:2])
     assert "first failure: fit-trainer-1-" in again.stderr
@@ -163,47 +163,47 @@ def test_a_restarted_container_has_a_log_before(user: User) -> None:
 
 def test_what_is_no_more_there_is_said(user: User) -> None:
     running(user)
-    told = user.run("logs", "fit", "--run", "4", code=3).stderr
-    assert "fit has no run 4" in told
-    assert "use one of its runs: 1" in told
+    message = user.run("logs", "fit", "--run", "4", code=3).stderr
+    assert "fit has no run 4" in message
+    assert "use one of its runs: 1" in message
     kill(user)
-    told = user.run("logs", "fit", code=3).stderr
-    assert "fit is killed, and its logs were deleted with its pods" in told
-    assert "paddlespec get history fit" in told
-    assert "there is no job fitt" in user.run("logs", "fitt", code=3).stderr
+    message = user.run("logs", "fit", code=3).stderr
+    assert "fit is killed, and its logs were deleted with its pods" in message
+    assert "paddlespec get history fit" in message
+    assert "job fitt does not exist" in user.run("logs", "fitt", code=3).stderr
 
 
 def test_whoever_may_not_read_logs_is_told_once(user: User) -> None:
     running(user)
     may = [
-        {"apiGroups": ["", "batch", "apps"], "resources": [each], "verbs": ["get", "list"]}
-        for each in ("pods", "jobs", "statefulsets", "configmaps")
+        {"apiGroups": ["", "batch", "apps"], "resources": [resource], "verbs": ["get", "list"]}
+        for resource in ("pods", "jobs", "statefulsets", "configmaps")
     ]
     user.plane.allow("reader", user.namespace, may)
     reader = user._replace(kubeconfig=user.plane.kubeconfig_for("reader", user.namespace))
-    told = "cannot read its log: you may not"
-    assert reader.run("logs", "fit").stderr.count(told) == 1
+    text = "cannot read its log: you may not"
+    assert reader.run("logs", "fit").stderr.count(text) == 1
     process = reader.start("logs", "fit", "-f")
     assert process.stderr is not None
-    assert told in process.stderr.readline()
+    assert text in process.stderr.readline()
     kill(user)
     out, err = process.communicate(timeout=60)
-    assert (out, told in err) == ("", False)
+    assert (out, text in err) == ("", False)
 
 
 def test_many_replicas_cost_a_few_lists(user: User) -> None:
     running(user, *PARALLEL, "-u", "trainers.replicas=50")
     before = len(user.plane.audit(user="admin", namespace=user.namespace))
-    found = rows(user.run("logs", "fit").stdout)
-    assert Counter(text for _, text in found) == dict.fromkeys(WROTE, 50)
+    lines = rows(user.run("logs", "fit").stdout)
+    assert Counter(text for _, text in lines) == dict.fromkeys(WROTE, 50)
 
     def asked() -> list[str]:
         seen = user.plane.audit(user="admin", namespace=user.namespace)[before:]
         return [
-            each["objectRef"]["resource"]
-            for each in seen
-            if each.get("userAgent", "").startswith("paddlespec")
-            and each["objectRef"].get("subresource") != "log"
+            entry["objectRef"]["resource"]
+            for entry in seen
+            if entry.get("userAgent", "").startswith("paddlespec")
+            and entry["objectRef"].get("subresource") != "log"
         ]
 
     assert len(asked()) <= 10

@@ -1,4 +1,4 @@
-"""Many jobs with one command: side by side, told in order, none in the way of another."""
+"""Many jobs with one command: in parallel, reported in order, independent of each other."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def folder(user: User) -> str:
 
 
 def requests(user: User, since: int) -> list[dict[str, Any]]:
-    """What the tool asked for here after *since* requests."""
+    """Return the requests of the tool in this namespace after the first *since*."""
     return user.plane.audit(user="admin", namespace=user.namespace)[since:]
 
 
 def theirs(user: User) -> None:
-    """Somebody else's Service under the name of one of job-05's."""
+    """A foreign Service with the name of one of job-05's."""
     body = {
         "metadata": {"name": "job-05-pserver"},
         "spec": {"clusterIP": "None", "selector": {"own": "pods"}},
@@ -54,9 +54,9 @@ def jobs_of(text: str) -> list[str]:
 def test_what_is_told_comes_in_the_order_of_the_specs(user: User, folder: str) -> None:
     done = user.run("apply", folder)
     assert done.stderr.splitlines()[-1] == f"{JOBS} jobs: {JOBS} applied"
-    told = jobs_of(done.stdout)
-    assert told == sorted(told)
-    assert set(told) == {f"job-{number:02}" for number in range(JOBS)}
+    listed = jobs_of(done.stdout)
+    assert listed == sorted(listed)
+    assert set(listed) == {f"job-{number:02}" for number in range(JOBS)}
     again = user.run("apply", folder)
     assert again.stderr.splitlines()[-1] == f"{JOBS} jobs: {JOBS} unchanged"
     assert "No changes. 48 objects compared." in user.run("diff", folder).stdout
@@ -67,8 +67,11 @@ def test_a_job_that_fails_does_not_stop_the_others(user: User, folder: str) -> N
     done = user.run("apply", folder, code=3)
     last = done.stderr.splitlines()[-1]
     assert last == f"{JOBS} jobs: {JOBS - 1} applied, 1 failed (job-05)"
-    assert "job-05: Service/job-05-pserver is there already and is not ours" in done.stderr
-    assert len([each for each in user.all("jobs") if not each["spec"].get("suspend")]) == 2 * (
+    assert (
+        "job-05: Service/job-05-pserver already exists and was not created by paddlespec"
+        in done.stderr
+    )
+    assert len([job for job in user.all("jobs") if not job["spec"].get("suspend")]) == 2 * (
         JOBS - 1
     )
 
@@ -78,34 +81,34 @@ def test_a_comparison_of_many_asks_no_more_than_it_must(user: User, folder: str)
     before = len(requests(user, 0))
     done = user.run("diff", folder, code=3)
     assert "job-05" in done.stdout
-    assert "Service/job-05-pserver is there already and is not ours" in done.stdout
+    assert "Service/job-05-pserver already exists and was not created by paddlespec" in done.stdout
 
     def complete() -> list[dict[str, Any]]:
-        found = requests(user, before)
-        return found if sum(each["verb"] == "patch" for each in found) >= 4 * JOBS - 1 else []
+        sent = requests(user, before)
+        return sent if sum(request["verb"] == "patch" for request in sent) >= 4 * JOBS - 1 else []
 
-    found = user.plane.eventually(complete)
-    # Each object is tried, and the one that is not ours is looked at; the rest are lists.
-    assert sum(each["verb"] == "get" for each in found) <= 1
-    assert sum(each["verb"] == "list" for each in found) <= 12
+    sent = user.plane.eventually(complete)
+    # Each object is dry-run, and the foreign one is read; the rest are lists.
+    assert sum(request["verb"] == "get" for request in sent) <= 1
+    assert sum(request["verb"] == "list" for request in sent) <= 12
     assert user.writes() == []
 
 
 def test_waiting_for_many_asks_as_often_as_for_one(user: User, folder: str) -> None:
     done = user.run("apply", folder, "--wait", "ready", "--timeout", "100s")
-    told = [each for each in done.stderr.splitlines() if ": warning: " not in each]
-    assert set(jobs_of("\n".join(told))) == {f"job-{number:02}" for number in range(JOBS)}
-    assert len(told) == len(set(told))
-    found = [
-        each
-        for each in requests(user, 0)
-        if each["verb"] == "list"
-        and each["objectRef"]["resource"] == "pods"
-        and each.get("userAgent", "").startswith("paddlespec")
+    lines = [line for line in done.stderr.splitlines() if ": warning: " not in line]
+    assert set(jobs_of("\n".join(lines))) == {f"job-{number:02}" for number in range(JOBS)}
+    assert len(lines) == len(set(lines))
+    sent = [
+        request
+        for request in requests(user, 0)
+        if request["verb"] == "list"
+        and request["objectRef"]["resource"] == "pods"
+        and request.get("userAgent", "").startswith("paddlespec")
     ]
-    of_many = [each for each in found if "%2C" in each["requestURI"]]
-    of_one = [each for each in found if each not in of_many]
-    # One list before each start, and one for the last job that is waited for.
+    of_many = [request for request in sent if "%2C" in request["requestURI"]]
+    of_one = [request for request in sent if request not in of_many]
+    # One list before each start, and one for the last job to end.
     assert of_many
     assert len(of_one) < 2 * JOBS
 
@@ -122,11 +125,11 @@ def test_a_signal_ends_all_of_them_and_leaves_no_lock(
         items: list[Any] = user.plane.request("GET", leases)["items"]
         return items
 
-    # Pods of an earlier run, whose end is waited for with the lock held.
-    for each in range(8):
-        labels = {"paddlespec.io/job": f"job-{each:02}", "paddlespec.io/role": "trainers"}
+    # Pods of an earlier run; the lock is held until they end.
+    for number in range(8):
+        labels = {"paddlespec.io/job": f"job-{number:02}", "paddlespec.io/role": "trainers"}
         body = {
-            "metadata": {"name": f"old-{each}", "labels": labels},
+            "metadata": {"name": f"old-{number}", "labels": labels},
             "spec": {
                 "nodeName": "",
                 "containers": [{"name": "paddle", "image": "registry.test/a"}],
@@ -142,11 +145,11 @@ def test_a_signal_ends_all_of_them_and_leaves_no_lock(
     assert held() == []
     assert out == ""
     assert user.all("jobs") == []
-    for each in range(8):
-        user.plane.request("DELETE", f"{user.path('pods')}/old-{each}?gracePeriodSeconds=0")
+    for number in range(8):
+        user.plane.request("DELETE", f"{user.path('pods')}/old-{number}?gracePeriodSeconds=0")
     done = user.run("apply", folder)
     assert done.stderr.splitlines()[-1] == f"{JOBS} jobs: {JOBS} applied"
-    assert all(len(user.history(f"job-{each:02}")) == 1 for each in range(JOBS))
+    assert all(len(user.history(f"job-{number:02}")) == 1 for number in range(JOBS))
 
 
 @pytest.mark.parametrize("mode", ["Immediate", "WaitForFirstConsumer"])
@@ -165,5 +168,5 @@ def test_a_claim_that_gets_no_volume_is_told_unless_it_waits_for_its_pod(
     )
     spec = user.write(f"{PS.replace('NAME', 'fit')}  {claim}\n")
     done = user.run("apply", spec, "--wait", "ready", "--timeout", "6s", code=5)
-    told = "PersistentVolumeClaim/fit-data waits for a volume"
-    assert (told in done.stderr) is (mode == "Immediate")
+    text = "PersistentVolumeClaim/fit-data waits for a volume"
+    assert (text in done.stderr) is (mode == "Immediate")

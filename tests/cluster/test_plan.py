@@ -1,4 +1,4 @@
-"""`diff --out` and `apply --plan`: what was shown is what happens, or nothing does."""
+"""`diff --out` and `apply --plan`: exactly what was shown is applied, or nothing."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
 
 
 def planned(user: User, *arguments: str, code: int = 1) -> str:
-    told = user.run("diff", *arguments, "--out", "plan.json", code=code)
-    assert "paddlespec apply --plan plan.json" in told.stderr
+    result = user.run("diff", *arguments, "--out", "plan.json", code=code)
+    assert "paddlespec apply --plan plan.json" in result.stderr
     outputs.conforms("output/plan", json.loads((user.folder / "plan.json").read_text()))
     return "plan.json"
 
 
 def test_a_plan_is_carried_out(user: User) -> None:
     spec = user.ps(run_for="1h")
-    told = user.run("apply", "--plan", planned(user, spec), "--wait", "ready", "--timeout", "60s")
-    assert "Job/fit-trainer created" in told.stdout
+    result = user.run("apply", "--plan", planned(user, spec), "--wait", "ready", "--timeout", "60s")
+    assert "Job/fit-trainer created" in result.stdout
     before = user.settled()
     user.run("apply", "--plan", planned(user, spec, code=0))
     assert user.everything() == before
@@ -42,13 +42,13 @@ def test_a_plan_is_carried_out(user: User) -> None:
 def test_a_plan_holds_the_flags_that_it_was_made_with(user: User) -> None:
     spec = user.ps(run_for="1h")
     user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
-    told = user.run("diff", spec, *OTHER, "--out", "plan.json", code=3)
-    assert "no plan written: fit: Job/fit-trainer is running" in told.stderr
+    result = user.run("diff", spec, *OTHER, "--out", "plan.json", code=3)
+    assert "no plan written: fit: Job/fit-trainer is running" in result.stderr
     assert not (user.folder / "plan.json").exists()
     user.run("apply", "--plan", planned(user, spec, *OTHER, "--replace"))
     template = user.get("jobs", "fit-trainer")["spec"]["template"]["spec"]
     assert template["containers"][0]["image"] == "registry.test/paddle:2"
-    assert [each["run"] for each in user.history()] == [1, 2]
+    assert [run["run"] for run in user.history()] == [1, 2]
 
 
 def patched(user: User) -> None:
@@ -86,9 +86,9 @@ def test_a_stale_plan_is_refused(user: User, move: str) -> None:
     change, expected = MOVES[move]
     change(user)
     before = user.settled()
-    told = user.run("apply", "--plan", plan, code=3)
-    assert "the plan is stale" in told.stderr
-    assert expected in told.stderr
+    result = user.run("apply", "--plan", plan, code=3)
+    assert "the plan is stale" in result.stderr
+    assert expected in result.stderr
     assert user.everything() == before
 
 
@@ -96,8 +96,8 @@ def test_what_appears_in_between_makes_a_plan_stale(user: User) -> None:
     spec = user.ps(run_for="1h")
     plan = planned(user, spec)
     user.run("apply", spec)
-    told = user.run("apply", "--plan", plan, code=3)
-    assert "the plan is stale" in told.stderr
+    result = user.run("apply", "--plan", plan, code=3)
+    assert "the plan is stale" in result.stderr
 
 
 def test_a_status_makes_no_plan_stale(user: User) -> None:
@@ -111,11 +111,11 @@ def test_a_status_makes_no_plan_stale(user: User) -> None:
 def test_a_plan_is_for_its_place(user: User) -> None:
     spec = user.ps(run_for="1h")
     plan = planned(user, spec)
-    told = user.run("apply", "--plan", plan, "-n", "default", code=3)
-    assert f"it was made for namespace {user.namespace}" in told.stderr
+    result = user.run("apply", "--plan", plan, "-n", "default", code=3)
+    assert f"it was made for namespace {user.namespace}" in result.stderr
     user.ps("word2vec")
-    told = user.run("apply", str(user.folder), "--plan", plan, code=3)
-    assert "word2vec is not in the plan" in told.stderr
+    result = user.run("apply", str(user.folder), "--plan", plan, code=3)
+    assert "word2vec is not in the plan" in result.stderr
 
 
 def test_a_plan_keeps_no_secrets(user: User) -> None:
@@ -125,8 +125,8 @@ def test_a_plan_keeps_no_secrets(user: User) -> None:
     text = (user.folder / plan).read_text()
     assert "canary" not in text
     assert json.loads(text)["invocation"]["update"] == ["policy.timeout=2h"]
-    told = user.run("apply", "--plan", plan, code=2)
-    assert "-u env.TOKEN=..." in told.stderr
+    result = user.run("apply", "--plan", plan, code=2)
+    assert "-u env.TOKEN=..." in result.stderr
     user.run("apply", "--plan", plan, *secret)
     assert user.get("jobs", "fit-trainer")["spec"]["activeDeadlineSeconds"] == 2 * 3600
 
@@ -143,5 +143,5 @@ def test_usage(user: User) -> None:
     assert (
         "--out writes a plan for a cluster" in user.run("diff", user.ps(), *against, code=2).stderr
     )
-    told = user.run("diff", user.ps(), "--out", "no/such/folder.json", code=3)
-    assert "cannot write plan" in told.stderr
+    result = user.run("diff", user.ps(), "--out", "no/such/folder.json", code=3)
+    assert "cannot write plan" in result.stderr

@@ -1,4 +1,4 @@
-"""What is rendered no more: what goes with an apply, and what stays whatever its labels say."""
+"""Objects the spec no longer renders: what an apply deletes, and what it keeps."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
 def plant(
     user: User, name: str, manager: str = "paddlespec", job: str = "fit", **more: Any
 ) -> dict[str, Any]:
-    """An object with the labels of a job's own, applied by *manager*; a ConfigMap unless told."""
+    """Apply an object with the labels of a job's own as *manager*; by default a ConfigMap."""
     labels = {
         "paddlespec.io/job": job,
         MEMBER_LABEL: set_id(user.namespace, job),
@@ -56,25 +56,25 @@ def plant(
 
 
 def deletions(user: User, *arguments: str) -> set[str]:
-    """What a diff shows as deleted."""
+    """Return what a diff shows as deleted."""
     process = user.start("diff", *arguments, "-o", "json")
     out, err = process.communicate(timeout=120)
     assert process.returncode in (0, 1, 3), err
     return {
-        f"{each['kind']}/{each['name']}"
+        f"{entry['kind']}/{entry['name']}"
         for job in json.loads(out)["jobs"]
-        for each in job["objects"]
-        if each["operation"] == "delete"
+        for entry in job["objects"]
+        if entry["operation"] == "delete"
     }
 
 
 def deleted(out: str) -> set[str]:
-    """What an apply says that it deleted."""
+    """Return what an apply reports as deleted."""
     return {line.split()[0] for line in out.splitlines() if line.split()[1:] == ["deleted"]}
 
 
 def ended(user: User) -> str:
-    """A spec whose job has run to its end."""
+    """A spec whose job has completed."""
     spec = user.ps(run_for="1s")
     user.run("apply", spec, "--wait", "complete", "--timeout", "60s")
     return spec
@@ -85,8 +85,8 @@ def test_another_mode_leaves_nothing_of_the_old_one(user: User) -> None:
     assert sorted(user.names("services")) == ["fit-pserver", "fit-trainer"]
     shown = deletions(user, spec, *COLLECTIVE)
     assert shown == {"Job/fit-pserver", "Service/fit-pserver"}
-    told = user.run("apply", spec, *COLLECTIVE)
-    assert deleted(told.stdout) == {*shown, "Job/fit-trainer"}
+    result = user.run("apply", spec, *COLLECTIVE)
+    assert deleted(result.stdout) == {*shown, "Job/fit-trainer"}
     user.plane.eventually(lambda: user.names("services") == ["fit-trainer"])
     assert user.names("jobs") == ["fit-trainer"]
     assert not deletions(user, spec, *COLLECTIVE)
@@ -98,12 +98,12 @@ def test_a_run_is_not_ended_for_what_it_renders_no_more(user: User) -> None:
     spec = user.ps(run_for="1h")
     user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
     before = user.settled()
-    told = user.run("apply", spec, *COLLECTIVE, code=3)
-    assert "--replace" in told.stderr
+    result = user.run("apply", spec, *COLLECTIVE, code=3)
+    assert "--replace" in result.stderr
     after = user.everything()
-    # What was found out about the lock may be there still.
-    assert {each: after[each]["metadata"]["uid"] for each in after if "jobs/" in each} == {
-        each: before[each]["metadata"]["uid"] for each in before if "jobs/" in each
+    # The lock may still exist.
+    assert {name: after[name]["metadata"]["uid"] for name in after if "jobs/" in name} == {
+        name: before[name]["metadata"]["uid"] for name in before if "jobs/" in name
     }
     assert sorted(user.names("services")) == ["fit-pserver", "fit-trainer"]
     user.run("apply", spec, *COLLECTIVE, "--replace", "--wait", "ready", "--timeout", "60s")
@@ -122,14 +122,14 @@ def test_a_workload_that_runs_goes_only_with_consent(user: User) -> None:
     template = {"metadata": metadata, "spec": pod}
     plant(user, "fit-helper", apiVersion="batch/v1", kind="Job", spec={"template": template})
     assert deletions(user, spec) == {"Job/fit-helper"}
-    told = user.run("apply", spec, code=3)
-    assert "Job/fit-helper is running and is no longer rendered" in told.stderr
-    assert "--no-prune" in told.stderr
+    result = user.run("apply", spec, code=3)
+    assert "Job/fit-helper is running and is no longer rendered" in result.stderr
+    assert "--no-prune" in result.stderr
     user.run("apply", spec, "--no-prune")
     user.run("diff", spec, "--no-prune")
     assert "fit-helper" in user.names("jobs")
-    told = user.run("apply", spec, "--replace")
-    assert deleted(told.stdout) == {"Job/fit-helper"}
+    result = user.run("apply", spec, "--replace")
+    assert deleted(result.stdout) == {"Job/fit-helper"}
     user.plane.eventually(lambda: "fit-helper" not in user.names("jobs"))
     assert user.running("trainers") == 2
 
@@ -144,12 +144,12 @@ def test_a_plain_apply_deletes_what_a_diff_shows(user: User) -> None:
     assert shown == {"ConfigMap/fit-code-0", "Service/fit-old"}
     assert not deletions(user, spec, "--no-prune")
     user.run("apply", spec, "--no-prune")
-    told = user.run("apply", spec, "--dry-run", "server")
-    would = [line for line in told.stdout.splitlines() if "would be deleted" in line]
+    result = user.run("apply", spec, "--dry-run", "server")
+    would = [line for line in result.stdout.splitlines() if "would be deleted" in line]
     assert {line.split()[0] for line in would} == shown
     assert {"fit-code-0"} < set(user.names("configmaps"))
-    told = user.run("apply", spec)
-    assert deleted(told.stdout) == shown
+    result = user.run("apply", spec)
+    assert deleted(result.stdout) == shown
     assert user.everything() == before
 
 
@@ -157,7 +157,7 @@ def test_labels_alone_do_not_make_an_object_ours(user: User) -> None:
     spec = user.ps(run_for="1h")
     user.run("apply", spec)
     plant(user, "theirs", manager="kubectl")
-    # Set member, but another job's; and the job's label without being a member of the set.
+    # A set member of another job; and the job's label on an object outside the set.
     plant(user, "others", job="other")
     plant(user, "stray", labels={MEMBER_LABEL: set_id(user.namespace, "other")})
     assert not deletions(user, spec)
@@ -178,16 +178,16 @@ def test_old_code_goes_once_nothing_refers_to_it(user: User) -> None:
     (user.folder / "train.py").write_text("print(1)\n", encoding="utf-8")
     ended_spec = (user.ps(run_for="1s"), "-u", "package={path: ., exclude: ['*.yaml']}")
     user.run("apply", *ended_spec, "--wait", "complete", "--timeout", "60s")
-    [old] = [each for each in user.names("configmaps") if each.startswith("fit-code-")]
+    [old] = [name for name in user.names("configmaps") if name.startswith("fit-code-")]
     (user.folder / "train.py").write_text("print(2)\n", encoding="utf-8")
     user.run("apply", *ended_spec)
     user.plane.eventually(lambda: old not in user.names("configmaps"))
-    assert [each for each in user.names("configmaps") if each.startswith("fit-code-")]
+    assert [name for name in user.names("configmaps") if name.startswith("fit-code-")]
 
 
 @pytest.mark.parametrize("through", ["volume", "projected", "envFrom", "env"])
 def test_code_that_a_pod_refers_to_stays(user: User, through: str) -> None:
-    """Whosever the pod is: the shell of a person who looks for a fault has no labels of ours."""
+    """Even for foreign pods: a user's debugging pod has no labels of ours."""
     spec = user.ps(run_for="1h")
     user.run("apply", spec)
     plant(user, "fit-code-0")
@@ -216,8 +216,8 @@ def test_code_that_a_pod_refers_to_stays(user: User, through: str) -> None:
 def test_claims_stay_and_it_is_said(user: User) -> None:
     spec = user.ps(run_for="1s")
     user.run("apply", spec, "-u", f"volumes={CLAIM}", "--wait", "complete", "--timeout", "60s")
-    told = user.run("apply", spec)
-    assert "PersistentVolumeClaim/fit-out is no longer rendered and stays" in told.stderr
+    result = user.run("apply", spec)
+    assert "PersistentVolumeClaim/fit-out is no longer rendered but kept" in result.stderr
     assert user.names("persistentvolumeclaims") == ["fit-out"]
 
 
@@ -244,9 +244,9 @@ def test_an_empty_set_deletes_nothing(user: User) -> None:
     before = user.settled()
     engine = Engine(lambda: resolve(str(user.kubeconfig), None, None))
     work = Work("fit", [])
-    with pytest.raises(OperationFailed, match="nothing is rendered of fit"):
+    with pytest.raises(OperationFailed, match="fit renders no objects"):
         engine.compare(work, Consent())
-    with pytest.raises(OperationFailed, match="nothing is rendered of fit"):
+    with pytest.raises(OperationFailed, match="fit renders no objects"):
         engine.apply(work, Mode.none, lambda _: None, Consent(replace=True))
     engine.close()
     assert user.everything() == before
@@ -261,15 +261,15 @@ def project(user: User, run_for: str, *names: str) -> None:
     user.ps("fit", run_for=run_for)
     text = (user.folder / "fit.yaml").read_text(encoding="utf-8")
     (user.folder / "fit.yaml").unlink()
-    for each in names:
-        folder, _, name = each.partition("/")
+    for path in names:
+        folder, _, name = path.partition("/")
         (user.folder / folder).mkdir(exist_ok=True)
-        user.write(text.replace("name: fit", f"name: {name}"), f"{each}.yaml")
+        user.write(text.replace("name: fit", f"name: {name}"), f"{name}.yaml")
 
 
 def remaining(user: User) -> set[str]:
-    """The jobs that have objects."""
-    return {each["metadata"]["labels"]["paddlespec.io/job"] for each in user.all("jobs")}
+    """Return the jobs that have objects."""
+    return {job["metadata"]["labels"]["paddlespec.io/job"] for job in user.all("jobs")}
 
 
 def test_jobs_whose_specs_are_gone_go_when_asked(user: User) -> None:
@@ -277,24 +277,27 @@ def test_jobs_whose_specs_are_gone_go_when_asked(user: User) -> None:
     user.run("apply", "a", "b", "--wait", "complete", "--timeout", "60s")
     recorded = user.get("configmaps", "old.paddlespec")["metadata"]["annotations"]
     assert recorded["paddlespec.io/source"] == "a/old.yaml"
-    for each in ("a/old", "b/other"):
-        (user.folder / f"{each}.yaml").unlink()
+    for path in ("a/old", "b/other"):
+        (user.folder / f"{path}.yaml").unlink()
     user.run("apply", "a")
     user.run("apply", "a/kept.yaml", "--prune")
     assert remaining(user) == {"kept", "old", "other"}
     shown = deletions(user, "a", "--prune")
-    assert shown == {f"{each}/old-{role}" for each in ("Job", "Service") for role in ROLES}
-    told = user.run("apply", "a", "--prune", "--dry-run", "server")
-    assert "Job/old-trainer would be deleted" in told.stdout
+    assert shown == {f"{kind}/old-{role}" for kind in ("Job", "Service") for role in ROLES}
+    result = user.run("apply", "a", "--prune", "--dry-run", "server")
+    assert "Job/old-trainer would be deleted" in result.stdout
     assert remaining(user) == {"kept", "old", "other"}
-    told = user.run("apply", "a", "--prune")
-    assert deleted(told.stdout) == shown
-    assert "old: its spec a/old.yaml is gone: 4 objects deleted; its history stays" in told.stderr
-    # The other folder of the project was not given.
+    result = user.run("apply", "a", "--prune")
+    assert deleted(result.stdout) == shown
+    assert (
+        "old: its spec a/old.yaml no longer exists: 4 objects deleted; its history is kept"
+        in result.stderr
+    )
+    # The other folder of the project was not passed.
     user.plane.eventually(lambda: remaining(user) == {"kept", "other"})
-    assert [each["state"] for each in user.history("old")] == ["succeeded"]
-    told = user.run("apply", "a", "--prune")
-    assert "old" not in told.stdout + told.stderr
+    assert [run["state"] for run in user.history("old")] == ["succeeded"]
+    result = user.run("apply", "a", "--prune")
+    assert "old" not in result.stdout + result.stderr
     user.run("diff", "a", "--prune")
 
 
@@ -302,38 +305,44 @@ def test_a_job_without_a_spec_that_runs_stays(user: User) -> None:
     project(user, "1h", "a/kept", "a/old")
     user.run("apply", "a", "--wait", "ready", "--timeout", "60s")
     (user.folder / "a/old.yaml").unlink()
-    told = user.run("diff", "a", "--prune", code=3)
-    assert "its spec a/old.yaml is gone, and Job/old-trainer is running: it stays" in told.stdout
-    told = user.run("apply", "a", "--prune", "--replace", code=3)
-    assert "its spec a/old.yaml is gone, and Job/old-trainer is running: it stays" in told.stderr
-    assert "paddlespec kill old" in told.stderr
+    result = user.run("diff", "a", "--prune", code=3)
+    assert (
+        "its spec a/old.yaml no longer exists, but Job/old-trainer is running; it is kept"
+        in result.stdout
+    )
+    result = user.run("apply", "a", "--prune", "--replace", code=3)
+    assert (
+        "its spec a/old.yaml no longer exists, but Job/old-trainer is running; it is kept"
+        in result.stderr
+    )
+    assert "paddlespec kill old" in result.stderr
     assert remaining(user) == {"kept", "old"}
-    # One that was moved within the project is not gone.
+    # A spec that was moved within the project still exists.
     project(user, "1h", "b/old")
-    told = user.run("apply", "a", "--prune")
-    assert "old" not in told.stderr
+    result = user.run("apply", "a", "--prune")
+    assert "old" not in result.stderr
 
 
 def test_where_nothing_is_left_nothing_is_pruned(user: User) -> None:
     project(user, "1s", "a/old", "b/kept")
     user.run("apply", "a", "b", "--wait", "complete", "--timeout", "60s")
     (user.folder / "a/old.yaml").unlink()
-    told = user.run("apply", "a", "--prune", code=2)
-    assert "no spec in this folder" in told.stderr
+    result = user.run("apply", "a", "--prune", code=2)
+    assert "no spec in this folder" in result.stderr
     (user.folder / "a/old.yaml").write_text("apiVersion: paddlespec.io/v1\nkind: [", "utf-8")
     (user.folder / "a/new.yaml").write_text(
         (user.folder / "b/kept.yaml").read_text("utf-8").replace("name: kept", "name: new"), "utf-8"
     )
-    told = user.run("apply", "a", "--prune", code=3)
-    assert "a/old.yaml exists but is not a spec" in told.stderr
+    result = user.run("apply", "a", "--prune", code=3)
+    assert "a/old.yaml exists but is not a spec" in result.stderr
     assert remaining(user) == {"kept", "old", "new"}
 
 
 def test_a_project_is_needed_to_know_deleted_specs(user: User) -> None:
     (user.folder / "a").mkdir()
     user.write((user.folder / user.ps()).read_text("utf-8"), "a/fit.yaml")
-    told = user.run("apply", "a", "--prune", code=2)
-    assert "belong to no project" in told.stderr
+    result = user.run("apply", "a", "--prune", code=2)
+    assert "belong to no project" in result.stderr
     assert not user.names("jobs")
 
 

@@ -1,4 +1,4 @@
-"""What a cluster refuses is told in our words; the canary of `User.run` watches every message."""
+"""What a cluster refuses is reported in our words; the canary of `User.run` watches every message."""
 
 from __future__ import annotations
 
@@ -58,26 +58,26 @@ WRONG = {
 @pytest.mark.parametrize("case", WRONG)
 def test_a_bad_patch_is_told_by_its_field(user: User, case: str, how: tuple[str, ...]) -> None:
     patch, expected = WRONG[case]
-    told = user.run("apply", *patched(user, patch), *how, code=3)
-    assert expected in told.stderr
-    assert "Job/fit-trainer" in told.stderr
+    result = user.run("apply", *patched(user, patch), *how, code=3)
+    assert expected in result.stderr
+    assert "Job/fit-trainer" in result.stderr
     assert user.running("trainers") == 0
 
 
 def test_an_immutable_change_does_not_print_the_pods(user: User) -> None:
     user.run("apply", user.ps(run_for="1h"))
-    told = user.run("apply", user.ps(run_for="1h"), "-u", "env.PASSWORD=canary-other", code=3)
-    assert "Job/fit-trainer is running and its spec has changed" in told.stderr
-    assert "add --replace" in told.stderr
+    result = user.run("apply", user.ps(run_for="1h"), "-u", "env.PASSWORD=canary-other", code=3)
+    assert "Job/fit-trainer is running and its spec has changed" in result.stderr
+    assert "add --replace" in result.stderr
 
 
 def test_an_exceeded_quota_names_it(user: User) -> None:
     quota = {"metadata": {"name": "one"}, "spec": {"hard": {"count/jobs.batch": "1"}}}
     user.plane.request("POST", user.path("resourcequotas"), quota)
     user.plane.eventually(lambda: user.get("resourcequotas", "one").get("status", {}).get("used"))
-    told = user.run("apply", user.ps(run_for="1h"), code=3)
-    assert "Job/fit-pserver exceeds quota one" in told.stderr
-    assert "used count/jobs.batch=1" in told.stderr
+    result = user.run("apply", user.ps(run_for="1h"), code=3)
+    assert "Job/fit-pserver exceeds quota one" in result.stderr
+    assert "used count/jobs.batch=1" in result.stderr
     # Nothing runs, and with more quota the next apply goes on.
     assert user.get("jobs", "fit-trainer")["spec"]["suspend"] is True
     user.plane.request("DELETE", f"{user.path('resourcequotas')}/one")
@@ -87,16 +87,16 @@ def test_an_exceeded_quota_names_it(user: User) -> None:
 
 @pytest.mark.parametrize("how", [(), ("--dry-run", "server")], ids=["apply", "dry-run"])
 def test_a_missing_namespace(user: User, how: tuple[str, ...]) -> None:
-    told = user.run("apply", user.ps(), "-n", "nowhere-at-all", *how, code=3)
-    assert "namespace nowhere-at-all does not exist" in told.stderr
+    result = user.run("apply", user.ps(), "-n", "nowhere-at-all", *how, code=3)
+    assert "namespace nowhere-at-all does not exist" in result.stderr
     assert "no job fit in namespace" in user.run("kill", "fit", "-n", "nowhere", code=3).stderr
 
 
 def test_a_user_without_rights(user: User) -> None:
     nobody = user._replace(kubeconfig=user.plane.kubeconfig_for("nobody", user.namespace))
-    told = nobody.run("apply", user.ps(), code=3)
-    assert f"you may not create leases in namespace {user.namespace}" in told.stderr
-    assert "or the namespace does not exist" in told.stderr
+    result = nobody.run("apply", user.ps(), code=3)
+    assert f"you may not create leases in namespace {user.namespace}" in result.stderr
+    assert "or the namespace does not exist" in result.stderr
     assert "you may not get configmaps" in nobody.run("kill", "fit", code=3).stderr
 
 
@@ -105,19 +105,19 @@ def test_a_user_who_may_only_read(user: User) -> None:
     user.plane.allow("reader", user.namespace, [{**everything, "verbs": ["get", "list"]}])
     reader = user._replace(kubeconfig=user.plane.kubeconfig_for("reader", user.namespace))
 
-    def told() -> bool:
+    def reported() -> bool:
         message = reader.run("apply", user.ps(), "--dry-run", "server", code=3).stderr
         return f"you may not patch jobs in namespace {user.namespace}" in message
 
-    user.plane.eventually(told)
+    user.plane.eventually(reported)
 
 
 def test_unknown_credentials(user: User) -> None:
     path = user.folder / "stale.kubeconfig"
     text = user.kubeconfig.read_text(encoding="utf-8")
     path.write_text(text.replace("admin-token", "canary-token"), encoding="utf-8")
-    told = user._replace(kubeconfig=path).run("apply", user.ps(), code=3)
-    assert "the cluster rejected your credentials" in told.stderr
+    result = user._replace(kubeconfig=path).run("apply", user.ps(), code=3)
+    assert "the cluster rejected your credentials" in result.stderr
 
 
 def test_a_conflict_names_who_set_the_field(user: User) -> None:
@@ -126,21 +126,23 @@ def test_a_conflict_names_who_set_the_field(user: User) -> None:
         *("patch", "job", "fit-trainer", "-n", user.namespace, "--field-manager=governor"),
         *("-p", '{"spec": {"ttlSecondsAfterFinished": 7}}'),
     )
-    told = user.run("apply", user.ps(run_for="1h"), code=3)
-    assert "spec.ttlSecondsAfterFinished (governor)" in told.stderr
+    result = user.run("apply", user.ps(run_for="1h"), code=3)
+    assert "spec.ttlSecondsAfterFinished (governor)" in result.stderr
 
 
 def test_a_kind_that_is_not_installed(user: User) -> None:
-    told = user.run("apply", user.ps(), "-u", "scheduling={scheduler: volcano, gang: true}", code=3)
-    assert "the cluster does not serve kind PodGroup" in told.stderr
+    result = user.run(
+        "apply", user.ps(), "-u", "scheduling={scheduler: volcano, gang: true}", code=3
+    )
+    assert "the cluster does not serve kind PodGroup" in result.stderr
 
 
 def test_a_namespace_that_is_being_deleted(user: User) -> None:
     body = {"metadata": {"name": "held", "finalizers": ["test/held"]}}
     user.plane.request("POST", user.path("configmaps"), body)
     user.plane.request("DELETE", f"/api/v1/namespaces/{user.namespace}")
-    told = user.run("apply", user.ps(), code=3)
-    assert f"namespace {user.namespace} is being deleted" in told.stderr
+    result = user.run("apply", user.ps(), code=3)
+    assert f"namespace {user.namespace} is being deleted" in result.stderr
     user.plane.kubectl(
         *("patch", "configmap", "held", "-n", user.namespace, "--type=merge"),
         *("-p", '{"metadata": {"finalizers": null}}'),
@@ -168,13 +170,13 @@ def kubeconfig(user: User, server: str, **cluster: str) -> User:
     ids=["refused", "unknown-host"],
 )
 def test_a_cluster_that_cannot_be_reached(user: User, server: str, expected: str) -> None:
-    told = kubeconfig(user, server).run("apply", user.ps(), code=3)
-    assert expected in told.stderr
+    result = kubeconfig(user, server).run("apply", user.ps(), code=3)
+    assert expected in result.stderr
 
 
 def test_a_certificate_that_nobody_vouches_for(user: User) -> None:
-    told = kubeconfig(user, user.plane.server).run("apply", user.ps(), code=3)
-    assert "cannot verify the certificate of https://" in told.stderr
+    result = kubeconfig(user, user.plane.server).run("apply", user.ps(), code=3)
+    assert "cannot verify the certificate of https://" in result.stderr
 
 
 @pytest.fixture
@@ -198,8 +200,8 @@ def login_page() -> Iterator[str]:
 
 
 def test_something_that_is_no_api_server(user: User, login_page: str) -> None:
-    told = kubeconfig(user, login_page).run("apply", user.ps(), code=3)
-    assert "does not answer like a Kubernetes API server" in told.stderr
+    result = kubeconfig(user, login_page).run("apply", user.ps(), code=3)
+    assert "does not answer like a Kubernetes API server" in result.stderr
 
 
 def test_pods_of_a_kind_that_nobody_describes_are_refused(user: User) -> None:

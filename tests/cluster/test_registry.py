@@ -1,4 +1,4 @@
-"""Pull secrets on a real API server, and questions to a small registry on this machine."""
+"""Pull secrets on a real API server, and requests to a small registry on this machine."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
 
 
 class Handler(BaseHTTPRequestHandler):
-    """A registry that has one public image and one that asks for a token."""
+    """A registry with one public image and one that requires a token."""
 
     def do_HEAD(self) -> None:
         self.server.seen.append((self.path, self.headers.get("Authorization")))  # type: ignore[attr-defined]
         name = self.path.removeprefix("/v2/").partition("/manifests/")
         if name[0] == "closed" and self.headers.get("Authorization") != "Bearer a-token":
             address = self.server.host  # type: ignore[attr-defined]
-            said = (
+            challenge = (
                 f'Bearer realm="http://{address}/token",service="it",scope="repository:closed:pull"'
             )
-            self.answer(401, {"WWW-Authenticate": said})
+            self.answer(401, {"WWW-Authenticate": challenge})
         elif name[0] == "basic" and self.headers.get("Authorization") != BASIC:
             self.answer(401, {"WWW-Authenticate": 'Basic realm="it"'})
         elif name[2] in ("1", "latest"):
@@ -87,18 +87,18 @@ class Server(ThreadingHTTPServer):
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    with Server() as found:
-        thread = Thread(target=found.serve_forever)
+    with Server() as server:
+        thread = Thread(target=server.serve_forever)
         thread.start()
-        yield found
-        found.shutdown()
+        yield server
+        server.shutdown()
         thread.join()
 
 
 def typed(
     user: User, *arguments: str, stdin: str = PASSWORD, code: int = 0, **more: str
 ) -> subprocess.CompletedProcess[str]:
-    """A command with something on its standard input; no secret comes out of it."""
+    """Run a command with standard input; its output contains no secret."""
     done = subprocess.run(
         [*COMMAND, *arguments],
         input=stdin,
@@ -121,8 +121,8 @@ def add(user: User, name: str, server: str, **more: Any) -> subprocess.Completed
 
 def held(user: User, name: str) -> dict[str, Any]:
     live = user.get("secrets", name)
-    found: dict[str, Any] = json.loads(base64.b64decode(live["data"][".dockerconfigjson"]))
-    return found
+    stored: dict[str, Any] = json.loads(base64.b64decode(live["data"][".dockerconfigjson"]))
+    return stored
 
 
 def test_a_pull_secret_comes_is_changed_is_shown_and_goes(user: User) -> None:
@@ -136,8 +136,8 @@ def test_a_pull_secret_comes_is_changed_is_shown_and_goes(user: User) -> None:
     assert held(user, "team")["auths"]["registry.test:5000"]["password"] == "canary-2"
     table = user.run("get", "registries").stdout.splitlines()
     assert table[1].split() == ["team", "registry.test:5000", "bot", "yes"]
-    found = json.loads(user.run("registry", "list", "-o", "json").stdout)
-    assert found["registries"][0]["servers"] == ["registry.test:5000"]
+    output = json.loads(user.run("registry", "list", "-o", "json").stdout)
+    assert output["registries"][0]["servers"] == ["registry.test:5000"]
     user.run("registry", "delete", "team")
     assert user.get_or_none("secrets", "team") is None
     assert (
@@ -175,8 +175,8 @@ def test_a_credential_helper_supplies_user_and_password(user: User) -> None:
     words = ("registry", "add", "team", "--helper", "vault", "--server")
     typed(user, *words, "registry.test", PATH=path)
     assert held(user, "team")["auths"]["registry.test"]["username"] == "bot"
-    told = typed(user, *words, "other.test", PATH=path, code=3).stderr
-    assert "docker-credential-vault has no password for other.test" in told
+    message = typed(user, *words, "other.test", PATH=path, code=3).stderr
+    assert "docker-credential-vault has no password for other.test" in message
     assert "cannot run docker-credential-" in typed(user, *words, "registry.test", code=3).stderr
 
 
@@ -192,7 +192,7 @@ def test_a_registry_is_asked_for_an_image(user: User, server: Server) -> None:
     assert user.run("registry", "check", f"{server.host}/open:1").stdout.endswith(f"{DIGEST}\n")
     missing = user.run("registry", "check", f"{server.host}/open:2", code=3).stderr
     assert f"image open:2 not found in registry {server.host}" in missing
-    assert {each for _, each in server.seen} == {None}
+    assert {authorization for _, authorization in server.seen} == {None}
 
 
 def test_a_token_is_asked_for_with_the_pull_secret(user: User, server: Server) -> None:
@@ -203,7 +203,7 @@ def test_a_token_is_asked_for_with_the_pull_secret(user: User, server: Server) -
     add(user, "team", server.host)
     server.seen.clear()
     assert DIGEST in user.run("registry", "check", image, "--registry", "team").stdout
-    # The password goes to the token's server alone, the token to the registry.
+    # The password is sent only to the token server, the token to the registry.
     assert [(path.partition("?")[0], sent) for path, sent in server.seen] == [
         ("/v2/closed/manifests/1", None),
         ("/token", BASIC),
@@ -217,14 +217,14 @@ def test_a_token_is_asked_for_with_the_pull_secret(user: User, server: Server) -
 def test_a_password_may_be_enough(user: User, server: Server) -> None:
     words = ("registry", "check", f"{server.host}/basic:1", "--username", "bot")
     assert DIGEST in typed(user, *words, "--password-stdin").stdout
-    told = typed(user, *words, "--password-stdin", stdin="canary-wrong", code=3).stderr
-    assert "denied for user bot" in told
+    message = typed(user, *words, "--password-stdin", stdin="canary-wrong", code=3).stderr
+    assert "denied for user bot" in message
 
 
 def test_an_unreachable_registry_is_told(user: User, server: Server) -> None:
     server.server_close()
-    told = user.run("registry", "check", f"{server.host}/open:1", code=3).stderr
-    assert f"cannot reach registry {server.host}" in told
+    message = user.run("registry", "check", f"{server.host}/open:1", code=3).stderr
+    assert f"cannot reach registry {server.host}" in message
 
 
 def test_a_password_in_a_name_is_not_told(user: User, server: Server) -> None:
@@ -261,8 +261,8 @@ def test_a_secret_holds_what_it_was_made_of_and_shows_none_of_it(server: str) ->
 
 
 def test_credentials_that_no_registry_takes_are_refused(user: User) -> None:
-    told = add(user, "team", "registry.test", stdin="canary-1\ncanary-2\n", code=2).stderr
-    assert "more than one line" in told
+    message = add(user, "team", "registry.test", stdin="canary-1\ncanary-2\n", code=2).stderr
+    assert "more than one line" in message
     binary = subprocess.run(
         [*COMMAND, "registry", "add", "team", "--username", "bot", "--password-stdin"],
         input=b"\xff\xfe\n",
@@ -274,6 +274,6 @@ def test_credentials_that_no_registry_takes_are_refused(user: User) -> None:
     assert (binary.returncode, b"not valid UTF-8" in binary.stderr) == (2, True)
     for name in ("", "a:b"):
         words = ("--username", name, "--password-stdin")
-        told = typed(user, "registry", "add", "team", *words, code=2).stderr
-        assert "must not be empty, or contain a colon" in told
+        message = typed(user, "registry", "add", "team", *words, code=2).stderr
+        assert "must not be empty, or contain a colon" in message
     assert user.get_or_none("secrets", "team") is None

@@ -1,4 +1,4 @@
-"""`apply` of a job that changed: what is replaced, what is not, and who has to agree."""
+"""`apply` of a changed job: what is replaced, what is not, and whose consent is needed."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
 
 
 def uid(user: User, name: str = "fit-trainer") -> str:
-    found: str = user.get("jobs", name)["metadata"]["uid"]
-    return found
+    uid: str = user.get("jobs", name)["metadata"]["uid"]
+    return uid
 
 
 def image(user: User, name: str = "fit-trainer") -> str:
     template = user.get("jobs", name)["spec"]["template"]
-    found: str = template["spec"]["containers"][0]["image"]
-    return found
+    image: str = template["spec"]["containers"][0]["image"]
+    return image
 
 
 def pods(user: User) -> set[str]:
-    return {each["metadata"]["uid"] for each in user.all("pods")}
+    return {pod["metadata"]["uid"] for pod in user.all("pods")}
 
 
 def rendered_otherwise(user: User) -> None:
-    """Make the templates those of another version, which renders the same spec otherwise."""
+    """Use the templates of another version, which renders the same spec differently."""
     path = user.templates / "kubernetes" / WORKLOAD.name
     text = path.read_text(encoding="utf-8")
     assert LABELS in text
@@ -49,7 +49,7 @@ def rendered_otherwise(user: User) -> None:
 
 
 def settled(user: User) -> dict[str, Any]:
-    """Everything that is there, once the pservers that were stopped have ended."""
+    """Return all objects, once the stopped pservers have ended."""
     user.plane.eventually(lambda: not user.get("jobs", "fit-pserver")["status"].get("terminating"))
     return user.settled()
 
@@ -59,15 +59,15 @@ def test_a_finished_job_whose_program_changed_runs_anew(user: User) -> None:
     user.run("apply", spec, "--wait", "complete", "--timeout", "60s")
     first, before = uid(user), pods(user)
     assert HASH in user.get("jobs", "fit-trainer")["metadata"]["annotations"]
-    told = user.run("apply", spec, *OTHER, "--wait", "complete", "--timeout", "60s")
-    assert "Job/fit-trainer deleted" in told.stdout
-    assert "Job/fit-trainer replaced" in told.stdout
+    result = user.run("apply", spec, *OTHER, "--wait", "complete", "--timeout", "60s")
+    assert "Job/fit-trainer deleted" in result.stdout
+    assert "Job/fit-trainer replaced" in result.stdout
     assert uid(user) != first
     assert (image(user), image(user, "fit-pserver")) == (OTHER[1].partition("=")[2],) * 2
     assert "Complete" in conditions(user.get("jobs", "fit-trainer"))
     assert not before & pods(user)
-    told = user.run("apply", spec, *OTHER)
-    assert "nothing to do" in told.stderr
+    result = user.run("apply", spec, *OTHER)
+    assert "nothing to do" in result.stderr
 
 
 def test_a_failed_job_is_over_too(user: User) -> None:
@@ -84,8 +84,8 @@ def test_claims_stay(user: User) -> None:
     spec = user.ps(run_for="1s")
     user.run("apply", spec, "-u", f"volumes={claim}", "--wait", "complete")
     before = user.get("persistentvolumeclaims", "fit-out")["metadata"]["uid"]
-    told = user.run("apply", spec, "-u", f"volumes={claim}", *OTHER)
-    assert "replaced" in told.stdout
+    result = user.run("apply", spec, "-u", f"volumes={claim}", *OTHER)
+    assert "replaced" in result.stdout
     assert user.get("persistentvolumeclaims", "fit-out")["metadata"]["uid"] == before
 
 
@@ -93,9 +93,11 @@ def test_labels_and_policies_run_nothing_again(user: User) -> None:
     spec = user.ps(run_for="1s")
     user.run("apply", spec, "--wait", "complete")
     first = uid(user)
-    told = user.run("apply", spec, "-u", "metadata.labels.team=ads", "-u", "policy.keepFinished=2h")
-    assert "Job/fit-trainer changed" in told.stdout
-    assert "nothing to do" in told.stderr
+    result = user.run(
+        "apply", spec, "-u", "metadata.labels.team=ads", "-u", "policy.keepFinished=2h"
+    )
+    assert "Job/fit-trainer changed" in result.stdout
+    assert "nothing to do" in result.stderr
     live = user.get("jobs", "fit-trainer")
     assert live["metadata"]["labels"]["team"] == "ads"
     assert live["spec"]["ttlSecondsAfterFinished"] == 2 * 3600
@@ -106,16 +108,16 @@ def test_a_running_job_is_replaced_only_when_asked_to(user: User) -> None:
     spec = user.ps(run_for="1h")
     user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
     before = user.settled()
-    told = user.run("apply", spec, *OTHER, code=3)
-    assert "Job/fit-trainer is running and its spec has changed" in told.stderr
-    assert "add --replace" in told.stderr
+    result = user.run("apply", spec, *OTHER, code=3)
+    assert "Job/fit-trainer is running and its spec has changed" in result.stderr
+    assert "add --replace" in result.stderr
     assert user.everything() == before
-    told = user.run("apply", spec, *OTHER, "--replace", "--wait", "ready", "--timeout", "60s")
-    assert "Job/fit-trainer replaced" in told.stdout
-    assert not {before[each] for each in before if each.startswith("pods/")} & pods(user)
+    result = user.run("apply", spec, *OTHER, "--replace", "--wait", "ready", "--timeout", "60s")
+    assert "Job/fit-trainer replaced" in result.stdout
+    assert not {before[name] for name in before if name.startswith("pods/")} & pods(user)
     assert (len(user.pods("trainers")), len(user.pods("pservers"))) == (2, 2)
     assert image(user) == "registry.test/paddle:2"
-    # Nothing has changed since: what was asked for is there.
+    # Nothing has changed since: the job is as requested.
     running = user.settled()
     user.run("apply", spec, *OTHER, "--replace")
     assert user.everything() == running
@@ -146,9 +148,9 @@ def test_a_policy_may_refuse(user: User) -> None:
     spec = user.ps(run_for="1s")
     user.run("apply", spec, "--wait", "complete")
     before = user.get("jobs", "fit-trainer")
-    told = user.run("apply", spec, *OTHER, "-u", "policy.whenChanged=refuse", code=3)
-    assert "Job/fit-trainer is complete" in told.stderr
-    assert "which `whenChanged: refuse` forbids" in told.stderr
+    result = user.run("apply", spec, *OTHER, "-u", "policy.whenChanged=refuse", code=3)
+    assert "Job/fit-trainer is complete" in result.stderr
+    assert "which `whenChanged: refuse` forbids" in result.stderr
     assert user.get("jobs", "fit-trainer") == before
 
 
@@ -156,8 +158,8 @@ def test_a_finished_job_can_be_run_again_unchanged(user: User) -> None:
     spec = user.ps(run_for="1s")
     user.run("apply", spec, "--wait", "complete")
     first = uid(user)
-    told = user.run("apply", spec)
-    assert "add --rerun" in told.stderr
+    result = user.run("apply", spec)
+    assert "add --rerun" in result.stderr
     user.run("apply", spec, "--rerun", "--wait", "complete", "--timeout", "60s")
     assert uid(user) != first
 
@@ -166,8 +168,8 @@ def test_a_running_job_is_not_run_again(user: User) -> None:
     spec = user.ps(run_for="1h")
     user.run("apply", spec, "--wait", "ready")
     before = user.settled()
-    told = user.run("apply", spec, "--rerun")
-    assert "--rerun applies only to a finished run" in told.stderr
+    result = user.run("apply", spec, "--rerun")
+    assert "--rerun applies only to a finished run" in result.stderr
     assert user.everything() == before
 
 
@@ -177,8 +179,8 @@ def test_another_version_disturbs_nothing(user: User, run_for: str) -> None:
     user.run("apply", spec, "--wait", "ready" if run_for == "1h" else "complete")
     before = settled(user)
     rendered_otherwise(user)
-    told = user.run("apply", spec)
-    [note] = [line for line in told.stderr.splitlines() if " kept: " in line]
+    result = user.run("apply", spec)
+    [note] = [line for line in result.stderr.splitlines() if " kept: " in line]
     assert "Job/fit-trainer" in note
     assert ("Job/fit-pserver" in note) == (run_for == "1h")
     assert user.everything() == before
@@ -190,13 +192,13 @@ def test_another_version_restarts_no_stateful_pservers(user: User) -> None:
     user.run("apply", spec, *stateful, "--wait", "ready", "--timeout", "60s")
     before = user.get("statefulsets", "fit-pserver")["spec"]
     rendered_otherwise(user)
-    told = user.run("apply", spec, *stateful)
-    assert "StatefulSet/fit-pserver" in told.stderr
+    result = user.run("apply", spec, *stateful)
+    assert "StatefulSet/fit-pserver" in result.stderr
     assert user.get("statefulsets", "fit-pserver")["spec"] == before
 
 
 def forget(user: User) -> None:
-    """Make the trainers' Job one of a time when nothing was written down."""
+    """Make the trainers' Job look as if it was created before anything was recorded."""
     user.plane.kubectl(
         *("annotate", "job", "fit-trainer", "-n", user.namespace, f"{HASH}-"),
     )
@@ -224,8 +226,8 @@ def test_a_foreign_job_is_never_replaced(user: User) -> None:
         "--overwrite",
     )
     first = uid(user)
-    told = user.run("apply", spec, *OTHER, "--replace", code=3)
-    assert 'belongs to the job "other"' in told.stderr
+    result = user.run("apply", spec, *OTHER, "--replace", code=3)
+    assert 'belongs to the job "other"' in result.stderr
     assert uid(user) == first
 
 
@@ -242,8 +244,10 @@ def test_nothing_is_deleted_for_what_cannot_be_created(user: User, fault: str) -
         required = '{"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": []}}'
         changes += ["-u", f'trainers.affinity={{"nodeAffinity": {required}}}']
     before = user.settled()
-    told = user.run("apply", spec, *changes, "--replace", code=3)
-    assert ("is not ours" if fault == "foreign" else "Job/fit-trainer is invalid: ") in told.stderr
+    result = user.run("apply", spec, *changes, "--replace", code=3)
+    assert (
+        "was not created by paddlespec" if fault == "foreign" else "Job/fit-trainer is invalid: "
+    ) in result.stderr
     assert user.everything() == before
 
 
@@ -251,17 +255,17 @@ def test_a_server_dry_run_tells_and_deletes_nothing(user: User) -> None:
     spec = user.ps(run_for="1s")
     user.run("apply", spec, "--wait", "complete")
     before = settled(user)
-    told = user.run("apply", spec, *OTHER, "--dry-run", "server")
-    assert "Job/fit-trainer would be replaced (server dry run)" in told.stdout
-    assert "deleted" not in told.stdout
-    told = user.run("apply", spec, *OTHER, "--dry-run", "client")
-    assert "Job/fit-trainer would be replaced" in told.stderr
-    assert "uid" not in told.stdout
+    result = user.run("apply", spec, *OTHER, "--dry-run", "server")
+    assert "Job/fit-trainer would be replaced (server dry run)" in result.stdout
+    assert "deleted" not in result.stdout
+    result = user.run("apply", spec, *OTHER, "--dry-run", "client")
+    assert "Job/fit-trainer would be replaced" in result.stderr
+    assert "uid" not in result.stdout
     assert user.everything() == before
 
 
 def interrupted_at(user: User, spec: str, point: int, *arguments: str, side: str = "after") -> int:
-    """Apply with a client that dies at a write; how many writes there were."""
+    """Apply with a client that dies at a write; return the number of writes."""
     process: list[subprocess.Popen[str]] = []
     writes = 0
 

@@ -1,7 +1,7 @@
 """
-The rights that commands need: the Roles of examples/rbac, no more and no less.
+The rights that commands need: the Roles of examples/rbac grant exactly these.
 
-What is needed is read from the API server's own account of what an administrator's commands asked.
+The rights are derived from the API server's audit log of an administrator's commands.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 RBAC = EXAMPLES / "rbac"
 ROLES = ("viewer", "differ", "applier", "operator", "registry")
-# A connection for streams is asked for by a GET that has to be allowed to create.
+# A stream is requested by a GET that needs the verb create.
 STREAMS = ("pods/exec", "pods/portforward")
 PACKAGE = str(EXAMPLES / "fit-a-line-collective")
 READS = ("get", "list", "watch")
-# Without these a command does what it was asked for, and tells less.
+# Without these, a command works but reports less.
 SPARED = {("coordination.k8s.io", "leases", "delete")}
 OPTIONAL = {(*where, verb) for where, verbs in LISTED.items() for verb in verbs.split()}
 CLAIM = "volumes=[{name: data, mountPath: /data, claim: {size: 1Gi}}]"
@@ -46,9 +46,9 @@ Right = tuple[str, str, str]
 
 class Step(NamedTuple):
     """
-    One command: the smallest role that it needs, what it ends with.
+    One command: the smallest role it needs, and its exit code.
 
-    *before* is done by an administrator, and *again* once more after each try.
+    An administrator runs *before* first, and *again* once more after each try.
     """
 
     role: str
@@ -68,17 +68,17 @@ def words(*arguments: str) -> Callable[[User], tuple[str, ...]]:
 
 
 def package(verb: str, *options: str) -> Callable[[User], tuple[str, ...]]:
-    """A job whose code travels with it."""
+    """A job whose code is delivered with it."""
 
     def arguments(user: User) -> tuple[str, ...]:
-        user.ps("other", run_for="1s")  # the marks are every job's
+        user.ps("other", run_for="1s")  # the marks affect all jobs
         return (verb, PACKAGE, *options)
 
     return arguments
 
 
 def held(user: User) -> None:
-    """A lock whose holder does not come back."""
+    """A lock whose holder does not return."""
     lease = {
         "metadata": {"name": "fit.paddlespec"},
         "spec": {"holderIdentity": "other/1/0", "leaseDurationSeconds": 1},
@@ -88,7 +88,7 @@ def held(user: User) -> None:
 
 
 def few(user: User) -> None:
-    """A quota that leaves no room for pods."""
+    """A quota too small for any pod."""
     user.plane.eventually(lambda: not user.all("pods"), within=60)
     quota = {"metadata": {"name": "few"}, "spec": {"hard": {"pods": "1"}}}
     user.plane.request("POST", user.path("resourcequotas"), quota)
@@ -166,7 +166,7 @@ STEPS = {
 
 
 def role(name: str) -> set[Right]:
-    """The rights of a Role that we ship."""
+    """Return the rights of a Role in examples/rbac."""
     manifest = yaml.safe_load((RBAC / f"{name}.yaml").read_text(encoding="utf-8"))
     assert manifest["kind"] == "Role"
     assert manifest["metadata"]["name"] == f"paddlespec-{name}"
@@ -187,13 +187,13 @@ def rules(given: set[Right]) -> list[dict[str, list[str]]]:
 
 
 def asked(event: dict[str, Any]) -> Iterator[Right]:
-    """The rights behind one request."""
-    found = event["objectRef"]
-    group, resource = found.get("apiGroup", ""), found["resource"]
-    if found.get("subresource"):
-        resource = f"{resource}/{found['subresource']}"
+    """Return the rights that a request needs."""
+    target = event["objectRef"]
+    group, resource = target.get("apiGroup", ""), target["resource"]
+    if target.get("subresource"):
+        resource = f"{resource}/{target['subresource']}"
     yield group, resource, "get" if resource in STREAMS else event["verb"]
-    # An apply of what is not there creates it, and has to be allowed to.
+    # Applying an object that does not exist creates it, which needs the verb create.
     if event["verb"] == "patch" and event["responseStatus"]["code"] == 201:
         yield group, resource, "create"
     if resource in STREAMS:
@@ -216,9 +216,9 @@ def forwarded(user: User) -> set[Right]:
     process = user.start("port-forward", "fit", ":80")
     assert process.stdout
     assert process.stderr
-    said = re.match(r"127\.0\.0\.1:(\d+) ", process.stdout.readline())
-    assert said
-    port = int(said[1])
+    address = re.match(r"127\.0\.0\.1:(\d+) ", process.stdout.readline())
+    assert address
+    port = int(address[1])
     socket.create_connection(("127.0.0.1", port)).close()
     assert "nothing listens on port 80" in process.stderr.readline()
     process.send_signal(signal.SIGINT)
@@ -227,7 +227,7 @@ def forwarded(user: User) -> set[Right]:
 
 
 class Needed(NamedTuple):
-    """What each command asked for."""
+    """The rights that each command requested."""
 
     steps: dict[str, set[Right]]
 
@@ -235,9 +235,9 @@ class Needed(NamedTuple):
         """What the commands of *roles* cannot do without."""
         return {
             right
-            for key, found in self.steps.items()
+            for key, used in self.steps.items()
             if key in STEPS and STEPS[key].role in roles
-            for right in found
+            for right in used
         } - OPTIONAL
 
 
@@ -246,8 +246,8 @@ def _surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A lock that could not be given back expires soon; a helper knows a password."""
     folder = tmp_path_factory.mktemp("bin")
     helper = folder / "docker-credential-test"
-    said = '{"Username": "bot", "Secret": "canary"}'
-    helper.write_text(f"#!/bin/sh\ncat > /dev/null\necho '{said}'\n")
+    secret = '{"Username": "bot", "Secret": "canary"}'
+    helper.write_text(f"#!/bin/sh\ncat > /dev/null\necho '{secret}'\n")
     helper.chmod(0o755)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PADDLESPEC_LOCK_SECONDS", "1")
@@ -261,16 +261,16 @@ def needed(control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory
     name = f"rights-{uuid.uuid4().hex[:10]}"
     control_plane.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
     user = User.admin(control_plane, name, tmp_path_factory.mktemp("rights"))
-    found = {}
+    steps = {}
     for key, step in STEPS.items():
         step.before(user)
         first = len(control_plane.audit(user="admin", namespace=name))
         user.run(*step.arguments(user), code=step.code)
-        found[key] = rights_of(user, "admin", first)
+        steps[key] = rights_of(user, "admin", first)
         if key == "exec":
-            found["port-forward"] = forwarded(user)
+            steps["port-forward"] = forwarded(user)
     control_plane.request("DELETE", f"/api/v1/namespaces/{name}")
-    return Needed(found)
+    return Needed(steps)
 
 
 @pytest.fixture
@@ -279,19 +279,19 @@ def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
 
 
 class Restricted(NamedTuple):
-    """A user of whom only rights are known."""
+    """A user with known rights."""
 
     user: User
     name: str
 
     def may(self, rights: set[Right], *probes: Right) -> None:
-        """Have exactly these rights from now on; *probes* tell when that is so."""
+        """Grant exactly these rights; *probes* show when they take effect."""
         plane, space = self.user.plane, self.user.namespace
         path = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{space}/roles/{self.name}"
         body = {"metadata": {"name": self.name}, "rules": rules(rights)}
         plane.request("PUT", path, body)
-        for each in probes:
-            plane.eventually(partial(self._is, each, each in rights))
+        for probe in probes:
+            plane.eventually(partial(self._is, probe, probe in rights))
 
     def _is(self, right: Right, allowed: bool) -> bool:
         group, resource, verb = right
@@ -315,25 +315,25 @@ class Restricted(NamedTuple):
 
 def restricted(user: User, rights: set[Right], name: str = "runner") -> Restricted:
     user.plane.allow(name, user.namespace, rules(rights))
-    found = user._replace(kubeconfig=user.plane.kubeconfig_for(name, user.namespace))
-    who = Restricted(found, name)
+    limited = user._replace(kubeconfig=user.plane.kubeconfig_for(name, user.namespace))
+    who = Restricted(limited, name)
     who.may(rights, *rights)
     return who
 
 
 def same(granted: set[Right], used: set[Right]) -> bool:
-    """Whether a Role has what commands use; what is too much or too little is told."""
+    """Check that a Role grants what commands use; the assertion shows what differs."""
     assert (sorted(granted - used), sorted(used - granted)) == ([], [])
     return True
 
 
 def test_the_viewer_reads_and_nothing_else(needed: Needed) -> None:
-    """Whoever may not ask for a dry run sees a difference by reading."""
+    """A user without the right to dry runs gets a comparison by reading."""
     reading = {
         right
-        for key, found in needed.steps.items()
+        for key, used in needed.steps.items()
         if key.startswith("diff-")
-        for right in found - OPTIONAL
+        for right in used - OPTIONAL
         if right[2] in READS
     }
     assert same(role("viewer") - OPTIONAL, needed.of("viewer") | reading)
@@ -342,20 +342,20 @@ def test_the_viewer_reads_and_nothing_else(needed: Needed) -> None:
 
 def test_the_differ_has_what_dry_runs_need(needed: Needed) -> None:
     assert same(role("differ") - OPTIONAL, needed.of("viewer", "differ"))
-    assert not {each for each in role("differ") if each[2] in ("delete", "update")}
+    assert not {right for right in role("differ") if right[2] in ("delete", "update")}
 
 
 def test_the_applier_has_what_ci_needs(needed: Needed) -> None:
-    kills = {right for key, found in needed.steps.items() if "kill" in key for right in found}
-    found = needed.of("viewer", "differ", "applier") | kills - OPTIONAL
-    assert same(role("applier") - OPTIONAL, found)
+    kills = {right for key, used in needed.steps.items() if "kill" in key for right in used}
+    used = needed.of("viewer", "differ", "applier") | kills - OPTIONAL
+    assert same(role("applier") - OPTIONAL, used)
     assert role("viewer") < role("differ") < role("applier")
 
 
 def test_the_operator_has_what_looking_after_jobs_needs(needed: Needed) -> None:
     forward = needed.steps["port-forward"] - OPTIONAL
-    found = needed.of("viewer", "operator") | forward | role("viewer") - OPTIONAL
-    assert same(role("operator") - OPTIONAL, found)
+    used = needed.of("viewer", "operator") | forward | role("viewer") - OPTIONAL
+    assert same(role("operator") - OPTIONAL, used)
     assert ("batch", "jobs", "patch") not in role("operator"), "it applies nothing"
 
 
@@ -370,11 +370,11 @@ def test_a_viewer_sees_differences_and_histories(user: User) -> None:
     for arguments in (("get", "history"), ("get", "history", "fit"), ("get", "spec", "fit")):
         viewer.run(*arguments)
     changed = (user.ps(run_for="1h"), "-u", "policy.timeout=3h")
-    told = viewer.run("diff", *changed, code=3)
-    assert "activeDeadlineSeconds" in told.stdout
-    assert "compared by reading only" in told.stdout + told.stderr
-    told = viewer.run("apply", *changed, code=3)
-    assert f"you may not create leases in namespace {user.namespace}" in told.stderr
+    result = viewer.run("diff", *changed, code=3)
+    assert "activeDeadlineSeconds" in result.stdout
+    assert "compared by reading only" in result.stdout + result.stderr
+    result = viewer.run("apply", *changed, code=3)
+    assert f"you may not create leases in namespace {user.namespace}" in result.stderr
 
 
 def test_a_differ_compares_as_the_server_does_and_changes_nothing(user: User) -> None:
@@ -382,16 +382,16 @@ def test_a_differ_compares_as_the_server_does_and_changes_nothing(user: User) ->
     before = user.settled()
     differ = restricted(user, role("differ")).user
     changed = (user.ps(run_for="1h"), "-u", "policy.timeout=3h")
-    told = differ.run("diff", *changed, code=1)
-    assert "by reading" not in told.stdout + told.stderr
+    result = differ.run("diff", *changed, code=1)
+    assert "by reading" not in result.stdout + result.stderr
     differ.run("diff", user.ps(run_for="1h"))
     differ.run("apply", *changed, "--dry-run", "server")
     assert user.everything() == before
 
 
 def test_each_right_is_needed_and_told(user: User, needed: Needed) -> None:
-    """Before each command, each right that it is the first to use is taken away once."""
-    every = {right for each in ROLES for right in role(each)}
+    """Before each command, each right that it is the first to use is revoked once."""
+    every = {right for name in ROLES for right in role(name)}
     runner = restricted(user, every)
     left, spared = every - OPTIONAL, set()
     for key, step in STEPS.items():
@@ -413,7 +413,7 @@ def test_each_right_is_needed_and_told(user: User, needed: Needed) -> None:
 
 
 def _is_refused(user: User, step: Step, right: Right) -> bool:
-    """Run a command without a right; whether it was refused, and the right was named."""
+    """Run a command without a right; report whether it was refused and the right was named."""
     process = user.start(*step.arguments(user))
     out, err = process.communicate(timeout=120)
     assert "Traceback" not in err, err
@@ -425,9 +425,9 @@ def _is_refused(user: User, step: Step, right: Right) -> bool:
 
 
 def _once_more(user: User, step: Step) -> None:
-    """With all rights, what was begun comes to its end."""
+    """With all rights, an interrupted operation completes."""
     process = user.start(*step.arguments(user))
     out, err = process.communicate(timeout=120)
-    # What an earlier try removed is not there to be removed again.
-    gone = "there is no job" in err or "nothing is left of" in err
+    # What an earlier try deleted cannot be deleted again.
+    gone = "does not exist in namespace" in err or "has no objects" in err
     assert process.returncode == step.code or gone, f"{step.arguments(user)}\n{out}\n{err}"

@@ -75,7 +75,7 @@ def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
 
 @pytest.fixture
 def reader(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
-    """Somebody who may nothing."""
+    """A user without rights."""
     kubeconfig = control_plane.kubeconfig_for("reader", namespace)
     return User(control_plane, namespace, tmp_path, kubeconfig)
 
@@ -85,7 +85,7 @@ def create(user: User, kind: str, manifest: dict[str, Any]) -> None:
 
 
 def bounded(user: User) -> None:
-    """A quota, counted for the first time: the cluster itself puts a ConfigMap there."""
+    """A quota that was counted once: the cluster itself creates a ConfigMap there."""
     create(user, "resourcequotas", QUOTA)
 
     def counted() -> bool:
@@ -96,12 +96,12 @@ def bounded(user: User) -> None:
 
 
 def rows(user: User, *arguments: str) -> dict[tuple[str, str, str], list[str]]:
-    found = json_of(user, "get", "resources", *arguments)
+    listing = json_of(user, "get", "resources", *arguments)
     return {
-        (each["kind"], each["name"], each["resource"]): [
-            each[key] for key in ("capacity", "allocatable", "used", "free")
+        (holding["kind"], holding["name"], holding["resource"]): [
+            holding[key] for key in ("capacity", "allocatable", "used", "free")
         ]
-        for each in found["resources"]
+        for holding in listing["resources"]
     }
 
 
@@ -109,8 +109,8 @@ def json_of(user: User, *arguments: str, code: int = 0) -> Any:
     return json.loads(user.run(*arguments, "-o", "json", code=code).stdout)
 
 
-def quota_lines(found: Any) -> dict[str, Any]:
-    return {each["resource"]: each for each in found["lines"] if each["kind"] == "quota"}
+def quota_lines(data: Any) -> dict[str, Any]:
+    return {line["resource"]: line for line in data["lines"] if line["kind"] == "quota"}
 
 
 def test_a_quota_is_told_exactly(user: User) -> None:
@@ -137,12 +137,12 @@ def test_a_quota_is_told_exactly(user: User) -> None:
     user.plane.eventually(
         lambda: user.get("resourcequotas", "team")["status"]["used"]["pods"] == "1"
     )
-    found = json_of(user, "get", "quota")
-    assert (found["namespace"], found["job"], found["fits"], found["unknown"]) == (
+    output = json_of(user, "get", "quota")
+    assert (output["namespace"], output["job"], output["fits"], output["unknown"]) == (
         *(user.namespace, None, None, []),
     )
     amounts = {
-        key: [each["used"], each["hard"], each["free"]] for key, each in quota_lines(found).items()
+        key: [line["used"], line["hard"], line["free"]] for key, line in quota_lines(output).items()
     }
     assert amounts["cpu"] == ["1.5", "10", "8.5"]
     assert amounts["requests.memory"] == ["1500Mi", "20Gi", "18980Mi"]
@@ -159,12 +159,12 @@ def test_what_a_job_is_said_to_need_is_what_the_cluster_then_counts(user: User) 
     used = user.get("resourcequotas", "team")["status"]["used"]
     path = user.ps("fit", run_for="1h")
     claim = "volumes=[{name: data, mountPath: /data, claim: {size: 1Gi}}]"
-    found = json_of(user, "get", "quota", "--for", path, "-u", claim)
-    assert found["fits"] is True
+    output = json_of(user, "get", "quota", "--for", path, "-u", claim)
+    assert output["fits"] is True
     user.run("apply", path, "-u", claim, *WAIT)
     expected = {
         name: quantity(used[name]) + quantity(line["need"])
-        for name, line in quota_lines(found).items()
+        for name, line in quota_lines(output).items()
     }
 
     def counted() -> Any:
@@ -172,16 +172,16 @@ def test_what_a_job_is_said_to_need_is_what_the_cluster_then_counts(user: User) 
         return {name: quantity(amount) for name, amount in live.items()} == expected
 
     user.plane.eventually(counted, what=f"{expected}")
-    told = user.run("get", "quota", "--for", path)
-    assert "fit has 4 pods that count as used" in told.stderr
+    result = user.run("get", "quota", "--for", path)
+    assert "fit has 4 pods that count as used" in result.stderr
 
 
 def test_what_does_not_fit_is_short_by_how_much(user: User) -> None:
     bounded(user)
     path = user.ps("fit")
     assert json_of(user, "get", "quota", "--for", path)["fits"] is True
-    found = json_of(user, "get", "quota", "--for", path, "-u", "trainers.replicas=30", code=3)
-    lines = quota_lines(found)
+    output = json_of(user, "get", "quota", "--for", path, "-u", "trainers.replicas=30", code=3)
+    lines = quota_lines(output)
     assert (lines["cpu"]["need"], lines["cpu"]["short"], lines["cpu"]["fits"]) == (
         "32",
         "22",
@@ -190,8 +190,8 @@ def test_what_does_not_fit_is_short_by_how_much(user: User) -> None:
     assert lines["requests.memory"]["short"] == "12Gi"
     assert (lines["pods"]["short"], lines["pods"]["fits"]) == ("0", True)
     gpu = "trainers.resources.gpu=3"
-    found = json_of(user, "get", "quota", "--for", path, "-u", gpu, code=3)
-    assert quota_lines(found)["requests.nvidia.com/gpu"]["short"] == "2"
+    output = json_of(user, "get", "quota", "--for", path, "-u", gpu, code=3)
+    assert quota_lines(output)["requests.nvidia.com/gpu"]["short"] == "2"
     table = user.run("get", "quota", "--for", path, "-u", gpu, code=3).stdout
     assert "SHORT  FITS" in table.splitlines()[0]
 
@@ -258,7 +258,7 @@ BOUNDS: dict[str, list[tuple[str, dict[str, Any]]]] = {
 
 @pytest.mark.parametrize("bound", BOUNDS)
 def test_the_server_admits_what_is_said_to_fit_and_nothing_else(user: User, bound: str) -> None:
-    """The verdict about a pod is that of the API server, which is asked with a dry run."""
+    """The verdict about a pod is compared with the API server's, by a dry run."""
     for number, (kind, spec) in enumerate(BOUNDS[bound]):
         create(
             user,
@@ -267,10 +267,12 @@ def test_the_server_admits_what_is_said_to_fit_and_nothing_else(user: User, boun
         )
     if BOUNDS[bound][0][0] == "resourcequotas":
         user.plane.eventually(
-            lambda: all("hard" in (each.get("status") or {}) for each in user.all("resourcequotas"))
+            lambda: all(
+                "hard" in (quota.get("status") or {}) for quota in user.all("resourcequotas")
+            )
         )
     client = Client(resolve(str(user.kubeconfig), None, user.namespace))
-    found = room(client, user.namespace)
+    limits = room(client, user.namespace)
     extras: tuple[dict[str, Any], ...] = ({}, {"activeDeadlineSeconds": 60})
     verdicts, answers = {}, {}
     for name, resources in REQUESTS.items():
@@ -283,7 +285,7 @@ def test_the_server_admits_what_is_said_to_fit_and_nothing_else(user: User, boun
                 **extra,
             }
             case = f"{name} {extra}"
-            verdicts[case] = verdict(lines_with_need(found, Need((Group("r", 1, pod),), ())))
+            verdicts[case] = verdict(lines_with_need(limits, Need((Group("r", 1, pod),), ())))
             answers[case] = eventually_admitted(user, pod, expected=verdicts[case])
     client.close()
     assert verdicts == answers
@@ -295,9 +297,9 @@ def eventually_admitted(user: User, pod: dict[str, Any], *, expected: bool | Non
     """What the server says of a pod; its own view of quotas and limits lags for a moment."""
     deadline = time.monotonic() + 10
     while True:
-        found = is_admitted(user, pod)
-        if found == expected or time.monotonic() > deadline:
-            return found
+        admitted = is_admitted(user, pod)
+        if admitted == expected or time.monotonic() > deadline:
+            return admitted
         time.sleep(0.2)
 
 
@@ -314,7 +316,7 @@ def is_admitted(user: User, pod: dict[str, Any]) -> bool:
 
 
 def far_away(user: User) -> User:
-    """A project with a datacenter that nobody can reach."""
+    """A project with an unreachable datacenter."""
     settings = yaml.safe_load(user.kubeconfig.read_text())
     (own,) = settings["clusters"]
     settings["clusters"].append(
@@ -332,9 +334,9 @@ def far_away(user: User) -> User:
 
 def test_all_datacenters_are_asked_and_an_unreachable_one_hides_none(user: User) -> None:
     user = far_away(user)
-    found = json_of(user, "get", "resources", "--all-datacenters", code=3)["resources"]
-    assert {each["datacenter"] for each in found} == {"dc1", "far"}
-    (lost,) = [each for each in found if each["datacenter"] == "far"]
+    output = json_of(user, "get", "resources", "--all-datacenters", code=3)["resources"]
+    assert {row["datacenter"] for row in output} == {"dc1", "far"}
+    (lost,) = [row for row in output if row["datacenter"] == "far"]
     assert (lost["kind"], lost["state"], lost["resource"]) == ("datacenter", "unreachable", None)
     assert lost["reason"] == "cannot reach https://127.0.0.1:9: connection refused"
     table = user.run("get", "resources", "--all-datacenters", code=3).stdout
@@ -344,17 +346,17 @@ def test_all_datacenters_are_asked_and_an_unreachable_one_hides_none(user: User)
 
 
 def test_a_right_that_is_missing_is_named(reader: User) -> None:
-    told = reader.run("get", "quota").stderr
-    assert "quota: unknown: you may not list resourcequotas in namespace" in told
-    assert "limits: unknown: you may not list limitranges" in told
-    told = reader.run("get", "resources").stderr
-    assert "nodes: unknown: you may not list nodes" in told
-    told = reader.run("get", "storages").stderr
-    assert "claims: unknown: you may not list persistentvolumeclaims" in told
-    assert "storage classes: unknown: you may not list storageclasses" in told
+    message = reader.run("get", "quota").stderr
+    assert "quota: unknown: you may not list resourcequotas in namespace" in message
+    assert "limits: unknown: you may not list limitranges" in message
+    message = reader.run("get", "resources").stderr
+    assert "nodes: unknown: you may not list nodes" in message
+    message = reader.run("get", "storages").stderr
+    assert "claims: unknown: you may not list persistentvolumeclaims" in message
+    assert "storage classes: unknown: you may not list storageclasses" in message
     path = reader.ps("fit")
-    found = json_of(reader, "get", "quota", "--for", path)
-    assert found["fits"] is None
+    output = json_of(reader, "get", "quota", "--for", path)
+    assert output["fits"] is None
     page = reader.run("render", path, "--preview", "--feasibility").stdout
     assert "some limits could not be read" in page
     assert "you may not list nodes" in page
@@ -364,8 +366,8 @@ def test_a_cluster_without_queues_says_so(user: User) -> None:
     done = user.run("get", "queues")
     assert done.stdout == ""
     assert done.stderr == "the cluster has neither Kueue nor Volcano, so it has no queues\n"
-    found = json_of(user, "get", "queues")
-    assert (found["kueue"], found["volcano"], found["queues"]) == (None, None, [])
+    output = json_of(user, "get", "queues")
+    assert (output["kueue"], output["volcano"], output["queues"]) == (None, None, [])
 
 
 def test_storages_of_the_namespace_and_of_the_project(user: User) -> None:
@@ -378,14 +380,14 @@ def test_storages_of_the_namespace_and_of_the_project(user: User) -> None:
         },
     }
     create(user, "persistentvolumeclaims", claim)
-    found = json_of(user, "get", "storages")
-    (own,) = found["claims"]
+    output = json_of(user, "get", "storages")
+    (own,) = output["claims"]
     assert (own["name"], own["size"], own["used"], own["accessModes"]) == (
         *("alice-home", "1500Mi", None, ["ReadWriteMany", "ReadOnlyMany"]),
     )
     assert own["phase"] in ("Pending", "Bound")
-    assert [each["name"] for each in found["classes"]]
-    named = {each["name"]: each for each in found["storages"]}
+    assert [storage_class["name"] for storage_class in output["classes"]]
+    named = {storage["name"]: storage for storage in output["storages"]}
     assert (named["home"]["claim"], named["home"]["phase"]) == ("alice-home", own["phase"])
     assert named["later"]["phase"] is None
     assert (named["bucket"]["url"], named["bucket"]["readOnly"]) == ("s3://ads", True)
@@ -399,7 +401,7 @@ def feasible(user: User, *arguments: str, code: int = 0) -> list[str]:
     page = user.run("render", *arguments, "--preview", "--feasibility", code=code).stdout
     assert "\n\nManifests" in page
     section = page[page.index("\n\nFeasibility") + 2 :].split("\n\n", maxsplit=1)[0]
-    return [" ".join(each.split()) for each in section.splitlines()]
+    return [" ".join(line.split()) for line in section.splitlines()]
 
 
 def test_a_preview_is_shown_even_if_nobody_answers(user: User) -> None:
@@ -429,7 +431,7 @@ def test_a_quota_can_be_watched(user: User) -> None:
         live = user.get("resourcequotas", "team")
         live["spec"]["hard"]["pods"] = "77"
         user.plane.request("PUT", f"{user.path('resourcequotas')}/team", live)
-        words = next(each.split() for each in process.stdout if "77" in each)
+        words = next(line.split() for line in process.stdout if "77" in line)
     finally:
         process.kill()
         process.communicate()
@@ -437,16 +439,16 @@ def test_a_quota_can_be_watched(user: User) -> None:
 
 
 def test_the_machine_itself_can_be_asked(user: User) -> None:
-    found = rows(user, "--target", "local")
-    assert int(found["machine", "this machine", "cpu"][0]) >= 1
-    assert quantity(found["machine", "this machine", "memory"][0]) > 2**20
+    table = rows(user, "--target", "local")
+    assert int(table["machine", "this machine", "cpu"][0]) >= 1
+    assert quantity(table["machine", "this machine", "memory"][0]) > 2**20
 
 
 def test_what_nobody_may_look_at_is_not_said_to_be_absent(user: User) -> None:
     nobody = user._replace(kubeconfig=user.plane.kubeconfig_for("nobody", user.namespace))
-    told = nobody.run("get", "quota").stderr
-    assert "you may not list" in told
-    assert "nothing bounds" not in told
-    told = nobody.run("get", "storages").stderr
-    assert "you may not list" in told
-    assert "no claim" not in told
+    message = nobody.run("get", "quota").stderr
+    assert "you may not list" in message
+    assert "nothing bounds" not in message
+    message = nobody.run("get", "storages").stderr
+    assert "you may not list" in message
+    assert "no claim" not in message

@@ -1,4 +1,4 @@
-"""What the processes of a run share ends with the run, and not before."""
+"""What the processes of a run share ends with the run, not before."""
 
 from __future__ import annotations
 

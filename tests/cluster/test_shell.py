@@ -26,16 +26,16 @@ def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
 
 
 def jobs(user: User) -> list[dict[str, Any]]:
-    return [each for each in user.all("jobs") if SHELL in each["metadata"]["labels"]]
+    return [job for job in user.all("jobs") if SHELL in job["metadata"]["labels"]]
 
 
 def nothing_is_left(user: User) -> bool:
     own = [
-        each["metadata"]["labels"]
-        for each in (*user.all("pods"), *user.all("configmaps"))
-        if "labels" in each["metadata"]
+        item["metadata"]["labels"]
+        for item in (*user.all("pods"), *user.all("configmaps"))
+        if "labels" in item["metadata"]
     ]
-    return not jobs(user) and not any(SHELL in each for each in own)
+    return not jobs(user) and not any(SHELL in labels for labels in own)
 
 
 def gone(user: User) -> None:
@@ -64,8 +64,8 @@ def test_a_reader_that_goes_leaves_no_container(user: User) -> None:
 
 
 def test_a_namespace_that_is_not_there_is_named(user: User) -> None:
-    told = user.run("shell", "--image", "registry.test/a:1", "-n", "adz", "--", "true", code=3)
-    assert "namespace adz does not exist" in told.stderr
+    result = user.run("shell", "--image", "registry.test/a:1", "-n", "adz", "--", "true", code=3)
+    assert "namespace adz does not exist" in result.stderr
 
 
 def test_it_has_what_a_replica_has_and_is_none(user: User) -> None:
@@ -78,7 +78,7 @@ def test_it_has_what_a_replica_has_and_is_none(user: User) -> None:
     assert job["spec"]["activeDeadlineSeconds"] == 7200
     assert job["spec"]["ttlSecondsAfterFinished"] == 10
     (container,) = template["spec"]["containers"]
-    names = {each["name"]: each.get("value") for each in container["env"]}
+    names = {variable["name"]: variable.get("value") for variable in container["env"]}
     assert names["PASSWORD"] == "canary-hunter2"
     assert names["PADDLESPEC_ROLE"] == "pservers"
     assert not {"TRAINING_ROLE", "POD_IP", "PADDLE_PSERVERS_IP_PORT_LIST"} & names.keys()
@@ -90,10 +90,10 @@ def test_it_has_what_a_replica_has_and_is_none(user: User) -> None:
 
 
 def test_a_kept_one_is_entered_again(user: User) -> None:
-    told = user.run("shell", PACKAGED, "--keep", "--", "true").stderr
+    message = user.run("shell", PACKAGED, "--keep", "--", "true").stderr
     (job,) = jobs(user)
     name = job["metadata"]["name"]
-    assert f"paddlespec shell {name}" in told
+    assert f"paddlespec shell {name}" in message
     assert user.run("exec", name, "--", "echo", "again").stdout == "again\n"
     assert user.run("shell", name, "--", "echo", "last").stdout == "last\n"
     gone(user)
@@ -103,8 +103,8 @@ def test_the_code_comes_along_and_goes(user: User) -> None:
     user.run("shell", PACKAGED, "--keep", "--", "true")
     (job,) = jobs(user)
     spec = job["spec"]["template"]["spec"]
-    assert [each["name"] for each in spec["initContainers"]] == ["unpack"]
-    (code,) = [each for each in spec["volumes"] if "configMap" in each]
+    assert [container["name"] for container in spec["initContainers"]] == ["unpack"]
+    (code,) = [volume for volume in spec["volumes"] if "configMap" in volume]
     live = user.get("configmaps", code["configMap"]["name"])
     assert live["binaryData"]["code.tar"]
     assert live["metadata"]["ownerReferences"][0]["uid"] == job["metadata"]["uid"]
@@ -122,7 +122,7 @@ def test_while_it_waits_it_says_why_and_a_signal_removes_it(
 ) -> None:
     process = user.start("shell", "--image", "registry.test/does-not-exist:1")
     assert process.stderr
-    assert any("cannot pull image" in each for each in process.stderr)
+    assert any("cannot pull image" in line for line in process.stderr)
     process.send_signal(number)
     process.communicate(timeout=30)
     assert process.returncode == code
@@ -138,11 +138,11 @@ def test_a_killed_command_leaves_what_ends_by_itself(user: User) -> None:
 
 
 def test_time_to_wait_and_time_to_live_run_out(user: User) -> None:
-    told = user.run("shell", "--image", "does-not-exist:1", "--timeout", "3s", code=5).stderr
-    assert "cannot pull image" in told
+    message = user.run("shell", "--image", "does-not-exist:1", "--timeout", "3s", code=5).stderr
+    assert "cannot pull image" in message
     gone(user)
-    told = user.run("shell", "--image", "does-not-exist:1", "--for", "3s", code=3).stderr
-    assert ": the container has finished: exceeded its timeout of 3s" in told
+    message = user.run("shell", "--image", "does-not-exist:1", "--for", "3s", code=3).stderr
+    assert ": the container has finished: exceeded its timeout of 3s" in message
     gone(user)
 
 
@@ -168,9 +168,9 @@ def test_a_quota_is_named(user: User) -> None:
     quota = {"metadata": {"name": "few"}, "spec": {"hard": {"pods": "0"}}}
     user.plane.request("POST", user.path("resourcequotas"), quota)
     user.plane.eventually(lambda: user.get("resourcequotas", "few").get("status", {}).get("used"))
-    told = user.run("shell", "--image", "registry.test/a:1", "--timeout", "10s", code=5).stderr
-    assert "pods cannot be created: " in told
-    assert "few" in told
+    message = user.run("shell", "--image", "registry.test/a:1", "--timeout", "10s", code=5).stderr
+    assert "pods cannot be created: " in message
+    assert "few" in message
     gone(user)
 
 
@@ -184,18 +184,20 @@ def test_a_preview_asks_nobody(user: User) -> None:
 
 
 def test_what_cannot_be_opened_is_said(user: User) -> None:
-    def told(*arguments: str, code: int) -> str:
+    def message(*arguments: str, code: int) -> str:
         return user.run("shell", *arguments, code=code).stderr
 
     path = user.ps()
-    assert "name a spec or a job, or give --image" in told(code=2)
-    assert "paddlespec exec fit -- bash" in told(path, "--target", "local", code=2)
-    assert "job nothing does not exist" in told("nothing", code=3)
-    assert "give the path of its spec" in told("fit", "--preview", code=2)
-    assert "expected a duration" in told(path, "--for", "long", code=2)
-    assert "fit has no pservers" in told(
+    assert "name a spec or a job, or give --image" in message(code=2)
+    assert "paddlespec exec fit -- bash" in message(path, "--target", "local", code=2)
+    assert "job nothing does not exist" in message("nothing", code=3)
+    assert "give the path of its spec" in message("fit", "--preview", code=2)
+    assert "expected a duration" in message(path, "--for", "long", code=2)
+    assert "fit has no pservers" in message(
         path, "-u", "pservers-", "-u", "mode=parallel", "--role", "pservers", code=2
     )
     claim = "volumes=[{name: data, mountPath: /data, claim: {size: 1Gi}}]"
-    assert "fit-data does not exist; it is created with the job" in told(path, "-u", claim, code=3)
+    assert "fit-data does not exist; it is created with the job" in message(
+        path, "-u", claim, code=3
+    )
     assert not jobs(user)

@@ -41,8 +41,8 @@ def data(user: User, *arguments: str, code: int = 0) -> Any:
 
 
 def job(user: User, *arguments: str) -> dict[str, Any]:
-    (found,) = data(user, "get", "jobs", *arguments)["jobs"]
-    return dict(found)
+    (shown,) = data(user, "get", "jobs", *arguments)["jobs"]
+    return dict(shown)
 
 
 def cells(text: str) -> list[str]:
@@ -64,12 +64,12 @@ def test_a_running_job(user: User) -> None:
     assert "trainers:   2/2 ready" in shown
     assert "Job/fit-trainer SuccessfulCreate: pod fit-trainer-" in shown
     assert "next:       paddlespec logs fit -f" in shown
-    found = data(user, "get", "workers", "fit")["workers"]
-    assert [(each["role"], each["rank"], each["state"]) for each in found] == [
+    listed = data(user, "get", "workers", "fit")["workers"]
+    assert [(worker["role"], worker["rank"], worker["state"]) for worker in listed] == [
         *(("trainers", 0, "running"), ("trainers", 1, "running")),
         *(("pservers", 0, "running"), ("pservers", 1, "running")),
     ]
-    assert all(each["node"] and each["address"] and each["started"] for each in found)
+    assert all(worker["node"] and worker["address"] and worker["started"] for worker in listed)
 
 
 @pytest.mark.parametrize(("updates", "mode"), [(COLLECTIVE, "collective"), (PARALLEL, "parallel")])
@@ -83,14 +83,14 @@ def test_pservers_of_a_stateful_set(user: User) -> None:
     spec = user.ps(run_for="1h")
     user.run("apply", spec, "-u", "pservers.workload=StatefulSet", "--wait", "ready")
     user.plane.eventually(lambda: job(user)["roles"]["pservers"]["ready"] == 2)
-    found = data(user, "get", "workers", "fit")["workers"]
-    assert [each["rank"] for each in found] == [0, 1, 0, 1]
+    listed = data(user, "get", "workers", "fit")["workers"]
+    assert [worker["rank"] for worker in listed] == [0, 1, 0, 1]
 
 
 def test_a_failed_job_shows_who_failed_first(user: User) -> None:
     user.run("apply", user.ps(run_for="1s", fail="7", fail_index="1"))
-    told = user.run("wait", "fit", "--timeout", "60s", code=4)
-    assert "exit code 7" in told.stderr
+    result = user.run("wait", "fit", "--timeout", "60s", code=4)
+    assert "exit code 7" in result.stderr
     user.run("wait", "fit", "--for", "failed", "--timeout", "60s")
     shown = user.run("status", "fit", code=4).stdout
     assert "state:      failed: a replica failed" in shown
@@ -101,9 +101,11 @@ def test_a_failed_job_shows_who_failed_first(user: User) -> None:
     assert not data(user, "get", "jobs")["jobs"]
     assert job(user, "-a")["state"] == "failed"
     failed = [
-        each for each in data(user, "get", "workers", "fit")["workers"] if each["exitCode"] == 7
+        worker
+        for worker in data(user, "get", "workers", "fit")["workers"]
+        if worker["exitCode"] == 7
     ]
-    assert [(each["rank"], each["state"], each["reason"]) for each in failed] == [
+    assert [(worker["rank"], worker["state"], worker["reason"]) for worker in failed] == [
         (1, "failed", "Error")
     ]
 
@@ -124,16 +126,16 @@ def test_a_job_that_fits_nowhere(user: User) -> None:
     assert "trainers:   0/2 ready (fits on no node: requests 4000 cpu" in shown
     assert "warning Pod/fit-trainer-" in shown
     assert "pending (Unschedulable)" in user.run("get", "workers", "fit").stdout
-    told = user.run("wait", "fit", "--for", "ready", "--timeout", "2s", code=5)
-    assert "fits on no node" in told.stderr
+    result = user.run("wait", "fit", "--for", "ready", "--timeout", "2s", code=5)
+    assert "fits on no node" in result.stderr
 
 
 def test_an_image_that_is_not_there(user: User) -> None:
     user.run("apply", user.ps(), "-u", "image=registry.test/does-not-exist:1")
     user.plane.eventually(lambda: "cannot pull" in user.run("status", "fit").stdout)
-    found = data(user, "get", "workers", "fit")["workers"]
-    assert {each["reason"] for each in found} == {"ImagePullBackOff"}
-    assert found[0]["message"].startswith("cannot pull image registry.test/does-not-exist:1")
+    listed = data(user, "get", "workers", "fit")["workers"]
+    assert {worker["reason"] for worker in listed} == {"ImagePullBackOff"}
+    assert listed[0]["message"].startswith("cannot pull image registry.test/does-not-exist:1")
 
 
 def test_pods_that_a_quota_forbids(user: User) -> None:
@@ -142,8 +144,8 @@ def test_pods_that_a_quota_forbids(user: User) -> None:
     user.run("apply", user.ps())
     expected = "pods cannot be created: needs 1 pod, 0 of 0 left (quota small)"
     user.plane.eventually(lambda: expected in user.run("status", "fit").stdout)
-    told = user.run("get", "workers", "fit").stderr
-    assert "fit has no replicas; it is pending" in told
+    message = user.run("get", "workers", "fit").stderr
+    assert "fit has no replicas; it is pending" in message
 
 
 def test_a_killed_job_is_known_by_its_inventory(user: User) -> None:
@@ -164,8 +166,8 @@ def test_a_job_that_its_time_to_live_removed(user: User) -> None:
     user.run("apply", user.ps(run_for="1s"), "-u", "policy.keepFinished=6s")
     user.run("wait", "fit", "--timeout", "60s")
     user.plane.eventually(lambda: not user.names("jobs"))
-    found = job(user, "-a")
-    assert (found["state"], found["mode"], found["run"]) == ("succeeded", "ps", 1)
+    shown = job(user, "-a")
+    assert (shown["state"], shown["mode"], shown["run"]) == ("succeeded", "ps", 1)
     user.run("status", "fit")
     user.run("wait", "fit")
     assert "no replicas" in user.run("get", "workers", "fit").stderr
@@ -173,9 +175,9 @@ def test_a_job_that_its_time_to_live_removed(user: User) -> None:
 
 def test_waiting_to_the_end_stops_the_pservers(user: User) -> None:
     user.run("apply", user.ps(run_for="2s"))
-    told = user.run("wait", "fit", "--timeout", "60s")
-    assert "fit: complete, pservers stopped" in told.stderr
-    assert [each["state"] for each in user.history()] == ["succeeded"]
+    result = user.run("wait", "fit", "--timeout", "60s")
+    assert "fit: complete, pservers stopped" in result.stderr
+    assert [run["state"] for run in user.history()] == ["succeeded"]
     user.plane.eventually(lambda: job(user, "-a")["roles"]["pservers"]["ready"] == 0)
 
 
@@ -189,8 +191,8 @@ def test_whoever_may_only_look_learns_the_verdict(user: User) -> None:
     user.plane.allow("reader", user.namespace, rules)
     reader = user._replace(kubeconfig=user.plane.kubeconfig_for("reader", user.namespace))
     user.run("apply", user.ps(run_for="1s"))
-    told = reader.run("wait", "fit", "--timeout", "60s").stderr
-    assert "complete, its pservers run on: you may not stop them" in told
+    message = reader.run("wait", "fit", "--timeout", "60s").stderr
+    assert "complete, its pservers are still running: you may not stop them" in message
     assert "state:      succeeded" in reader.run("status", "fit").stdout
     assert job(reader, "-a")["state"] == "succeeded"
 
@@ -200,7 +202,7 @@ def test_lost_pservers_fail_a_job_that_still_runs(user: User) -> None:
     user.plane.request("DELETE", f"{user.path('jobs')}/fit-pserver?propagationPolicy=Background")
     user.plane.eventually(lambda: "fit-pserver" not in user.names("jobs"))
     assert job(user)["state"] == "failing"
-    assert "the pservers are gone" in user.run("status", "fit", code=4).stdout
+    assert "the pservers no longer exist" in user.run("status", "fit", code=4).stdout
 
 
 def test_what_comes_next_is_about_the_same_job(user: User) -> None:
@@ -226,9 +228,9 @@ def test_a_wait_leaves_the_end_as_it_was(user: User) -> None:
 def test_a_name_that_is_not_there(user: User) -> None:
     user.run("apply", user.ps("word2vec"))
     for command in (("status",), ("wait",), ("get", "workers")):
-        told = user.run(*command, "wordvec", code=3).stderr
-        assert f"there is no job wordvec in namespace {user.namespace}" in told
-        assert 'did you mean "word2vec"?' in told
+        message = user.run(*command, "wordvec", code=3).stderr
+        assert f"job wordvec does not exist in namespace {user.namespace}" in message
+        assert 'did you mean "word2vec"?' in message
     user.run("wait", "wordvec", "--for", "deleted")
 
 
@@ -248,22 +250,22 @@ def test_a_damaged_inventory_hides_no_other_job(user: User) -> None:
         "data": {"runs.json": "{"},
     }
     user.plane.request("POST", user.path("configmaps"), broken)
-    told = user.run("get", "jobs", "-o", "name", code=3)
-    assert told.stdout == "one\n"
-    assert "two: the inventory two.paddlespec is damaged" in told.stderr
+    result = user.run("get", "jobs", "-o", "name", code=3)
+    assert result.stdout == "one\n"
+    assert "two: the inventory two.paddlespec is damaged" in result.stderr
 
 
 def test_each_request_is_told_on_demand_and_nothing_that_it_holds(user: User) -> None:
     spec = user.ps()
     assert "HTTP" not in user.run("apply", spec).stderr
-    told = user.run("apply", spec, "-u", "policy.timeout=3h", "-v").stderr.splitlines()
+    lines = user.run("apply", spec, "-u", "policy.timeout=3h", "-v").stderr.splitlines()
     patch = f"PATCH {user.path('jobs')}/fit-trainer?fieldManager=paddlespec&force=false: 200 in "
-    assert any(each.startswith(patch) for each in told)
-    assert "Bearer" not in "".join(told)
+    assert any(line.startswith(patch) for line in lines)
+    assert "Bearer" not in "".join(lines)
     nowhere = user.write(NOWHERE, "nowhere")
-    told = user.run("get", "jobs", "-v", "--kubeconfig", nowhere, code=3).stderr.splitlines()
-    assert told[0].startswith("GET /api")
-    assert "cannot reach" in told[0]
+    lines = user.run("get", "jobs", "-v", "--kubeconfig", nowhere, code=3).stderr.splitlines()
+    assert lines[0].startswith("GET /api")
+    assert "cannot reach" in lines[0]
 
 
 def test_someone_without_rights(user: User) -> None:

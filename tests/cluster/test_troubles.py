@@ -1,4 +1,4 @@
-"""What happens around an apply: servers that restart, a crowd of others' objects, an edit between."""
+"""Disturbances during an apply: restarting servers, many foreign objects, concurrent edits."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def test_a_crowd_of_others_costs_nothing_and_stays(user: User) -> None:
     def count(*arguments: str, code: int = 0) -> None:
         requests.clear()
         user._replace(kubeconfig=kubeconfig).run(*arguments, code=code)
-        # The wait for leftovers looks as often as it has to.
-        counts.append(len([each for each in requests if "/pods" not in each.path]))
+        # Waiting for leftovers polls as often as necessary.
+        counts.append(len([request for request in requests if "/pods" not in request.path]))
 
     commands = [("diff", spec, 1), ("apply", spec, 0), ("diff", spec, 0), ("apply", spec, 0)]
     with intercepted(user.plane, user.folder, user.namespace, decide) as kubeconfig:
@@ -57,7 +57,7 @@ def test_a_crowd_of_others_costs_nothing_and_stays(user: User) -> None:
 
 
 def crowd(user: User, number: int) -> None:
-    """One object that is not ours, some of them with names and labels like ours."""
+    """Many foreign objects, some with names and labels like ours."""
     metadata = {"name": f"fit-{number}", "labels": {"app.kubernetes.io/name": "fit"}}
     if number % 2:
         user.plane.request("POST", user.path("configmaps"), {"metadata": metadata})
@@ -74,6 +74,6 @@ def test_an_edit_between_two_applies_is_told_and_not_overwritten(user: User) -> 
         *("-p", '{"spec": {"activeDeadlineSeconds": 60000}}', "--field-manager=editor"),
     )
     before = user.settled()
-    told = user.run("apply", spec, "-u", "policy.timeout=2h", code=3)
-    assert "spec.activeDeadlineSeconds (editor)" in told.stderr
+    result = user.run("apply", spec, "-u", "policy.timeout=2h", code=3)
+    assert "spec.activeDeadlineSeconds (editor)" in result.stderr
     assert user.everything() == before

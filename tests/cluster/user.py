@@ -1,4 +1,4 @@
-"""A user of the command line: a folder with specs, a namespace, and what the cluster shows."""
+"""A user of the command line: a folder with specs, a namespace, and the objects in the cluster."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ spec:
   trainers: {replicas: 2, resources: {cpu: 1, memory: 1Gi}}
   pservers: {replicas: 2, resources: {cpu: 1, memory: 1Gi}}
 """
-# The fake kubelet obeys marks on pods, which patches may not set: a template does.
+# The fake kubelet obeys marks on pods, which only a template may set, not a patch.
 WORKLOAD = EXAMPLES.parent / "templates" / "kubernetes" / "workload.yaml.j2"
 LABELS = "      labels: {{ pod.labels }}\n"
 MARKED = (
@@ -47,7 +47,7 @@ MARKED = (
 
 
 class User(NamedTuple):
-    """Someone with a kubeconfig at a shell."""
+    """A user with a kubeconfig at a shell."""
 
     plane: ControlPlane
     namespace: str
@@ -70,7 +70,7 @@ class User(NamedTuple):
         return self.write(PS.replace("NAME", name), f"{name}.yaml")
 
     def mark(self, **annotations: str) -> None:
-        """Mark trainers that are rendered from now on for the fake kubelet."""
+        """Mark trainers for the fake kubelet in all later renderings."""
         marks = {f"paddlespec.io/test-{k.replace('_', '-')}": v for k, v in annotations.items()}
         text = WORKLOAD.read_text(encoding="utf-8")
         assert LABELS in text
@@ -87,12 +87,12 @@ class User(NamedTuple):
     @property
     def environment(self) -> dict[str, str]:
         home = {"HOME": str(self.folder), "KUBECONFIG": str(self.kubeconfig), "NO_PROXY": "*"}
-        # What a developer's own settings say is nothing to a test.
+        # A developer's own settings must not affect a test.
         own = {key: value for key, value in os.environ.items() if not key.startswith("XDG_")}
         return {**own, **home}
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """Begin a command, and do not wait for its end."""
+        """Start a command without waiting for its end."""
         return subprocess.Popen(
             [*COMMAND, *self._completed(arguments)],
             env=self.environment,
@@ -115,7 +115,7 @@ class User(NamedTuple):
         return ended
 
     def code(self, *arguments: str) -> int:
-        """Run a command that may fail; its exit code."""
+        """Run a command that may fail; return its exit code."""
         return self.attempt(*arguments).code
 
     def attempt(self, *arguments: str) -> Ended:
@@ -147,7 +147,7 @@ class User(NamedTuple):
         return items
 
     def names(self, kind: str) -> list[str]:
-        return [each["metadata"]["name"] for each in self.all(kind)]
+        return [live["metadata"]["name"] for live in self.all(kind)]
 
     def path(self, kind: str) -> str:
         groups = {
@@ -163,14 +163,14 @@ class User(NamedTuple):
 
     def pods(self, role: str) -> list[dict[str, Any]]:
         return [
-            each
-            for each in self.all("pods")
-            if each["metadata"]["labels"]["paddlespec.io/role"] == role
-            and "deletionTimestamp" not in each["metadata"]
+            pod
+            for pod in self.all("pods")
+            if pod["metadata"]["labels"]["paddlespec.io/role"] == role
+            and "deletionTimestamp" not in pod["metadata"]
         ]
 
     def running(self, role: str) -> int:
-        return sum(each["status"]["phase"] == "Running" for each in self.pods(role))
+        return sum(pod["status"]["phase"] == "Running" for pod in self.pods(role))
 
     def phases(self, job: str) -> list[str]:
         """The phases of the pods of one Job."""
@@ -181,44 +181,44 @@ class User(NamedTuple):
         ]
 
     def everything(self) -> dict[str, Any]:
-        """Every object that an apply may touch, whole, and the pods' identities."""
+        """Return every object that an apply may touch, and the UIDs of the pods."""
         kinds = ("jobs", "statefulsets", "services", "configmaps", "persistentvolumeclaims")
-        found = {
-            f"{kind}/{each['metadata']['name']}": each
+        objects = {
+            f"{kind}/{live['metadata']['name']}": live
             for kind in kinds
-            for each in self.all(kind)
-            if each["metadata"]["name"] != "kube-root-ca.crt"
+            for live in self.all(kind)
+            if live["metadata"]["name"] != "kube-root-ca.crt"
         }
         pods = {
-            f"pods/{each['metadata']['name']}": each["metadata"]["uid"] for each in self.all("pods")
+            f"pods/{pod['metadata']['name']}": pod["metadata"]["uid"] for pod in self.all("pods")
         }
-        return {**found, **pods}
+        return {**objects, **pods}
 
     def objects(self) -> dict[str, Any]:
-        """Everything but what outlives a run: the inventories."""
-        return {key: each for key, each in self.everything().items() if ".paddlespec" not in key}
+        """Return all objects except those that outlive a run: the inventories."""
+        return {key: value for key, value in self.everything().items() if ".paddlespec" not in key}
 
     def history(self, name: str = "fit") -> list[dict[str, Any]]:
-        """The runs that are recorded of a job, oldest first."""
+        """Return the recorded runs of a job, oldest first."""
         data = self.get("configmaps", f"{name}.paddlespec")["data"]
         runs: list[dict[str, Any]] = json.loads(data["runs.json"])
         return runs
 
     def settled(self) -> dict[str, Any]:
-        """Everything, once the controllers have nothing left to write about it."""
+        """Return everything, once the controllers have nothing left to write."""
         seen: list[dict[str, Any]] = []
 
         def unchanged() -> bool:
             time.sleep(0.5)
             seen.append(self.everything())
-            return len(seen) > 3 and all(each == seen[-1] for each in seen[-4:])
+            return len(seen) > 3 and all(state == seen[-1] for state in seen[-4:])
 
-        # The Job controller gathers its news for a second before it writes them.
+        # The Job controller collects changes for a second before it writes them.
         self.plane.eventually(unchanged, within=30)
         return seen[-1]
 
     def writes(self) -> list[str]:
-        """The requests that changed something here, as `verb resource/name`."""
+        """Return the requests that changed something here, as `verb resource/name`."""
         return [
             f"{event['verb']} {event['objectRef']['resource']}/{event['objectRef'].get('name')}"
             for event in self.plane.audit(user="admin", namespace=self.namespace)
@@ -229,10 +229,10 @@ class User(NamedTuple):
 
 
 def conditions(live: dict[str, Any]) -> set[str]:
-    """The conditions of an object that hold."""
+    """Return the conditions of an object that hold."""
     listed = live.get("status", {}).get("conditions", [])
     return {condition["type"] for condition in listed if condition["status"] == "True"}
 
 
 def documents(text: str) -> list[dict[str, Any]]:
-    return [each for each in yaml.safe_load_all(text) if each]
+    return [document for document in yaml.safe_load_all(text) if document]

@@ -24,7 +24,7 @@ from paddlespec.logs.line import Line, Source
 from paddlespec.logs.merge import Batch
 from paddlespec.runs.failures import JobFailed, NotFound, OperationFailed, TimeRanOut
 from paddlespec.runs.history import History, Recorded, State
-from paddlespec.runs.state import Doing, JobState, RoleState, Stage, Status, Worker
+from paddlespec.runs.state import JobState, RoleState, Stage, Status, Worker, WorkerState
 from paddlespec.runs.values import Compared, Contents, Event, Mode, Progress, Run, Until, Work
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class Engine:
 
     def contents(self, name: str, *, claims: bool) -> Contents:
         workers = self.glance(name).workers
-        running = sum(worker.state is Doing.running for worker in workers)
+        running = sum(worker.state is WorkerState.running for worker in workers)
         return Contents(len(workers), {"trainers": running} if running else {}, AT)
 
     def remove(
@@ -181,14 +181,16 @@ class Engine:
         job = _seen(name)
         record = job.history.ran
         assert record is not None
-        doing = {State.running: Doing.running, State.failed: Doing.failed}
-        state = doing.get(record.state, Doing.succeeded)
+        doing = {State.running: WorkerState.running, State.failed: WorkerState.failed}
+        state = doing.get(record.state, WorkerState.succeeded)
         workers = tuple(
             Worker(manifest["metadata"]["name"], "trainers", index, state)
             for index, manifest in enumerate(job.works[record.uid or ""].manifests)
         )
         stage = Stage(record.state.value)
-        role = RoleState("trainers", len(workers), sum(w.state is Doing.running for w in workers))
+        role = RoleState(
+            "trainers", len(workers), sum(w.state is WorkerState.running for w in workers)
+        )
         return Status(
             JobState(name, self.namespace, target, stage, "parallel", (role,), run=record.number),
             record,

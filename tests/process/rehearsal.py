@@ -1,4 +1,4 @@
-"""Rehearsals for tests: launches of tiny scripts, and a user with a state folder of their own."""
+"""Rehearsals for tests: launches of tiny scripts, and a user with their own state folder."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ MARK = "MARK_OF_THIS_TEST"
 
 
 def eventually(check: Callable[[], Any], within: float = 30.0) -> Any:
-    """What *check* says once it says anything but no."""
+    """Poll *check* until its result is true, and return it."""
     limit = time.monotonic() + within
-    while not (found := check()):
+    while not (result := check()):
         assert time.monotonic() < limit, "it never came to that"
         time.sleep(0.05)
-    return found
+    return result
 
 
 def marked(mark: str) -> list[int]:
-    """The processes that carry *mark* in their environment, zombies apart."""
-    found = []
-    for each in Path("/proc").iterdir():
-        if not each.name.isdecimal():
+    """Return the processes that have *mark* in their environment, without zombies."""
+    pids = []
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdecimal():
             continue
         try:
-            if f"{MARK}={mark}".encode() in (each / "environ").read_bytes().split(b"\0"):
-                found.append(int(each.name))
+            if f"{MARK}={mark}".encode() in (folder / "environ").read_bytes().split(b"\0"):
+                pids.append(int(folder.name))
         except OSError:
             continue
-    return found
+    return pids
 
 
 def kill(pid: int) -> None:
@@ -63,28 +63,28 @@ class Rehearsal:
         self.leash: int | None = None
 
     def script(self, name: str, text: str, **more: Any) -> Process:
-        """A replica that runs *text*, named as in `trainer-0`."""
+        """Return a replica that runs *text*, with a name such as `trainer-0`."""
         role, _, index = name.rpartition("-")
         env = {"PATH": os.environ["PATH"], MARK: self.mark, **more.pop("env", {})}
         argv = more.pop("argv", ("sh", "-c", text))
         return Process(f"fit-{name}", f"{role}s", int(index), argv, env, "/tmp", **more)
 
     def start(self, *processes: Process, attached: bool = False, **more: Any) -> str:
-        """Start the supervisor; what it answers."""
+        """Start the supervisor, and return its response."""
         self.folder.mkdir(parents=True, exist_ok=True)
         launch = Launch("fit", "uid-1", processes, **{"grace": 5.0, **more})
         (self.folder / "launch.json").write_text(dump(launch), encoding="utf-8")
         lock = os.open(run_state.lock_file(str(self.folder)), os.O_RDWR | os.O_CREAT, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX)
-        ready, tell = os.pipe()
+        ready, started = os.pipe()
         command = [
             sys.executable,
             "-m",
             "paddlespec.backends.local.supervisor.main",
             str(self.folder),
         ]
-        command += ["--lock", str(lock), "--ready", str(tell)]
-        passed = [lock, tell]
+        command += ["--lock", str(lock), "--ready", str(started)]
+        passed = [lock, started]
         if attached:
             end, self.leash = os.pipe()
             passed.append(end)
@@ -92,8 +92,8 @@ class Rehearsal:
         if self.limit:
             command = ["sh", "-c", f'{self.limit}; exec "$@"', "sh", *command]
         self.process = subprocess.Popen(command, pass_fds=passed, start_new_session=True)
-        for each in passed:
-            os.close(each)
+        for fd in passed:
+            os.close(fd)
         answer = b""
         while chunk := os.read(ready, 4096):
             answer += chunk
@@ -101,7 +101,7 @@ class Rehearsal:
         return answer.decode()
 
     def end(self, within: float = 60.0) -> Status:
-        """The state once the run is over; nothing is left of it then."""
+        """Return the state once the run is over and none of its processes is left."""
         assert self.process is not None
         self.process.wait(within)
         assert not marked(self.mark)
@@ -113,15 +113,16 @@ class Rehearsal:
 
     @property
     def status(self) -> Status:
-        found = run_state.read(str(self.folder))
-        assert found is not None
-        return found
+        status = run_state.read(str(self.folder))
+        assert status is not None
+        return status
 
     def running(self, count: int) -> None:
-        """Wait until *count* replicas run."""
+        """Wait until *count* replicas are running."""
         eventually(
             lambda: (
-                sum(each.step is run_state.Step.running for each in self.status.replicas) == count
+                sum(replica.step is run_state.Step.running for replica in self.status.replicas)
+                == count
             )
         )
 
@@ -130,7 +131,7 @@ class Rehearsal:
         os.kill(self.status.pid, number)
 
     def log(self, name: str) -> bytes:
-        """What a replica wrote, without the times."""
+        """Return the output of a replica, without the times."""
         path = self.folder / "logs" / f"fit-{name}.log"
         text = path.read_bytes() if path.exists() else b""
         return b"".join(line[31:] for line in text.splitlines(keepends=True))

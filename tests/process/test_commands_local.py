@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Rehearsals:
-    """A user without a cluster, and with a home folder of their own."""
+    """A user without a cluster, with their own home folder."""
 
     folder: Path
 
@@ -63,7 +63,7 @@ class Rehearsals:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Rehearsals]:
-    """Give a user, and stop what is left of their jobs."""
+    """Return a user, and stop what is left of their jobs afterwards."""
     user = Rehearsals(tmp_path)
     yield user
     for name in user.run("get", "jobs", "--target", "local", "-o", "name").stdout.split():

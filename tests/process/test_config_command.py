@@ -1,4 +1,4 @@
-"""`config` as a command: files that people also edit by hand, and a render that never changes."""
+"""`config` as a command: files that users also edit by hand, and that never affect rendering."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_a_list_says_what_is_current_and_where_it_comes_from() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("use", "dc"), 'did you mean "dc1"?'),
         (("set", "connection=1"), "unknown key"),
@@ -127,9 +127,9 @@ def test_a_list_says_what_is_current_and_where_it_comes_from() -> None:
     ],
 )
 def test_what_cannot_be_is_refused_and_changes_nothing(
-    folder: Path, arguments: tuple[str, ...], told: str
+    folder: Path, arguments: tuple[str, ...], message: str
 ) -> None:
-    assert told in run("config", *arguments, code=2).stderr
+    assert message in run("config", *arguments, code=2).stderr
     assert not (folder / "xdg").exists()
     assert (folder / ".paddlespec.yaml").read_text() == PROJECT
 
@@ -140,21 +140,21 @@ def test_rendered_bytes_do_not_depend_on_ones_own_configuration(folder: Path) ->
         ("render", ".", "--datacenter", "lab"),
         ("render", ".", "-o", "spec"),
     )
-    before = [run(*each).stdout for each in commands]
+    before = [run(*command).stdout for command in commands]
     run("config", "add", "dc1", "--context", "alice@dc1", "-n", "alice")
     run("config", "set", "defaults.namespace=bob")
     run("config", "use", "lab")
-    assert [run(*each).stdout for each in commands] == before
+    assert [run(*command).stdout for command in commands] == before
     (folder / "xdg/paddlespec/config.yaml").write_text("nonsense: [")
-    assert [run(*each).stdout for each in commands] == before
+    assert [run(*command).stdout for command in commands] == before
 
 
 @pytest.mark.parametrize("command", ["diff", "apply"])
 def test_what_is_rendered_for_another_datacenter_goes_nowhere(command: str) -> None:
     run("config", "use", "lab")
-    told = run(command, ".", code=3).stderr
-    assert "count: rendered for datacenter dc1, but the current datacenter is lab" in told
-    assert "paddlespec config use dc1; or add --datacenter lab" in told
+    message = run(command, ".", code=3).stderr
+    assert "count: rendered for datacenter dc1, but the current datacenter is lab" in message
+    assert "paddlespec config use dc1; or add --datacenter lab" in message
     agreed = run(command, ".", "--datacenter", "lab", code=3).stderr
     assert "no cluster is configured" in agreed
     assert "no cluster is configured" in run(command, ".", "--context", "x", code=3).stderr
@@ -175,7 +175,7 @@ NAMED = [
 ]
 
 
-@pytest.mark.parametrize("command", NAMED, ids=lambda each: " ".join(each[:2]))
+@pytest.mark.parametrize("command", NAMED, ids=lambda command: " ".join(command[:2]))
 def test_a_bare_name_is_looked_for_in_the_datacenter_that_is_named(
     command: tuple[str, ...], folder: Path
 ) -> None:
@@ -184,18 +184,18 @@ def test_a_bare_name_is_looked_for_in_the_datacenter_that_is_named(
         {"name": name, "cluster": {"server": f"http://127.0.0.1:{port}"}}
         for name, port in ports.items()
     ]
-    contexts = [{"name": each, "context": {"cluster": each, "user": "u"}} for each in ports]
+    contexts = [{"name": port, "context": {"cluster": port, "user": "u"}} for port in ports]
     known = {"clusters": clusters, "contexts": contexts, "users": [{"name": "u", "user": {}}]}
     kubeconfig = folder / "kubeconfig"
     kubeconfig.write_text(json.dumps({**known, "current-context": "k8s-dc1"}))
     for name, port in (("dc1", 1), ("lab", 2)):
-        words = [*command[:2], "--datacenter", name, *command[2:]]
-        told = run(*words, code=3, KUBECONFIG=str(kubeconfig)).stderr
-        assert f"cannot reach http://127.0.0.1:{port}" in told
-    words = [*command[:2], "--datacenter", "lob", *command[2:]]
-    told = run(*words, code=2, KUBECONFIG=str(kubeconfig)).stderr
-    assert 'unknown datacenter "lob"' in told
-    assert 'did you mean "lab"?' in told
+        argv = [*command[:2], "--datacenter", name, *command[2:]]
+        message = run(*argv, code=3, KUBECONFIG=str(kubeconfig)).stderr
+        assert f"cannot reach http://127.0.0.1:{port}" in message
+    argv = [*command[:2], "--datacenter", "lob", *command[2:]]
+    message = run(*argv, code=2, KUBECONFIG=str(kubeconfig)).stderr
+    assert 'unknown datacenter "lob"' in message
+    assert 'did you mean "lab"?' in message
 
 
 def test_a_broken_configuration_is_told_at_its_place(folder: Path) -> None:
@@ -209,8 +209,8 @@ def test_an_editor_edits_and_what_is_not_valid_is_not_kept(folder: Path) -> None
     run("config", "edit", EDITOR="sed -i '$a datacenter: dc1'", VISUAL="")
     assert own(folder).endswith("datacenter: dc1\n")
     before = own(folder)
-    told = run("config", "edit", code=2, EDITOR="sed -i s/datacenter/dc/", VISUAL="").stderr
-    assert 'unknown key "dc"' in told
+    message = run("config", "edit", code=2, EDITOR="sed -i s/datacenter/dc/", VISUAL="").stderr
+    assert 'unknown key "dc"' in message
     run("config", "edit", code=3, EDITOR="false", VISUAL="")
     assert own(folder) == before
 
@@ -245,5 +245,5 @@ def test_an_import_keeps_what_is_there_and_no_password(folder: Path) -> None:
     run("config", "import", "pai.yaml", "--project")
     written = (folder / ".paddlespec.yaml").read_text()
     assert "    queues:\n      ads: ads\n      maps: maps\n" in written
-    for each in (done.stdout, done.stderr, again.stderr, shared.stdout, shared.stderr, written):
-        assert "canary" not in each
+    for text in (done.stdout, done.stderr, again.stderr, shared.stdout, shared.stderr, written):
+        assert "canary" not in text

@@ -1,4 +1,4 @@
-"""The same inputs give the same bytes; and nothing but the inputs is looked at."""
+"""The same inputs give the same bytes, and nothing else is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands load what they need: a module that a system lacks stops no other command."""
+"""Commands import what they need: a module that is missing breaks no other command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`--target local` from the command line: what runs here, what is left alone, what is left."""
+"""`--target local` from the command line: what runs, what is left alone, and what remains."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ PSERVERS = """\
 
 
 class User(NamedTuple):
-    """Someone at a shell of this machine, without a cluster."""
+    """A user at a shell of this machine, without a cluster."""
 
     folder: Path
     mark: str
@@ -109,26 +109,26 @@ class User(NamedTuple):
     def status(self) -> Status:
         last = self.job.history().ran
         assert last is not None
-        found = self.job.status(last.number)
-        assert found is not None
-        return found
+        status = self.job.status(last.number)
+        assert status is not None
+        return status
 
     def states(self) -> list[str]:
-        return [each.state.value for each in self.job.history().runs]
+        return [run.state.value for run in self.job.history().runs]
 
     def running(self, count: int) -> None:
         eventually(lambda: len(self.commands()) == count)
 
     def commands(self) -> list[int]:
         """The sleeps that specs of these tests run."""
-        found = []
-        for each in marked(self.mark):
+        pids = []
+        for process in marked(self.mark):
             try:
-                if b"sleep" in Path(f"/proc/{each}/comm").read_bytes():
-                    found.append(each)
+                if b"sleep" in Path(f"/proc/{process}/comm").read_bytes():
+                    pids.append(process)
             except OSError:
                 continue
-        return found
+        return pids
 
     def nothing_left(self) -> None:
         eventually(lambda: not marked(self.mark))
@@ -138,9 +138,9 @@ class User(NamedTuple):
 def user(tmp_path: Path) -> Iterator[User]:
     made = User(tmp_path, uuid.uuid4().hex)
     yield made
-    for each in (tmp_path / "state").rglob("state.json"):
-        pid = json.loads(each.read_text(encoding="utf-8"))["pid"]
-        if f"{each.parent}" in _command_line(pid):
+    for file in (tmp_path / "state").rglob("state.json"):
+        pid = json.loads(file.read_text(encoding="utf-8"))["pid"]
+        if f"{file.parent}" in _command_line(pid):
             kill(pid)
     for pid in marked(made.mark):
         kill(pid)
@@ -154,21 +154,21 @@ def _command_line(pid: int) -> str:
 
 
 def test_a_job_runs_to_its_end_in_sight(user: User) -> None:
-    told = user.apply(user.write("echo pass $PADDLESPEC_INDEX"), "--wait", "complete")
-    assert "Process/fit-trainer-0 started\nProcess/fit-trainer-1 started\n" in told.stdout
-    assert "trainer-0 | pass 0\n" in told.stdout
-    assert "trainer-1 | pass 1\n" in told.stdout
-    assert told.stderr.splitlines()[-1] == "fit: complete"
+    result = user.apply(user.write("echo pass $PADDLESPEC_INDEX"), "--wait", "complete")
+    assert "Process/fit-trainer-0 started\nProcess/fit-trainer-1 started\n" in result.stdout
+    assert "trainer-0 | pass 0\n" in result.stdout
+    assert "trainer-1 | pass 1\n" in result.stdout
+    assert result.stderr.splitlines()[-1] == "fit: complete"
     assert user.states() == ["succeeded"]
     user.nothing_left()
 
 
 def test_a_run_outlives_the_command_that_started_it(user: User) -> None:
-    told = user.apply(user.write("sleep 1000"))
-    assert "next: paddlespec logs fit -f, paddlespec kill fit" in told.stderr
+    result = user.apply(user.write("sleep 1000"))
+    assert "next: paddlespec logs fit -f, paddlespec kill fit" in result.stderr
     user.running(2)
-    told = user.run("kill", "fit")
-    assert told.stdout == "Process/fit-trainer-0 stopped\nProcess/fit-trainer-1 stopped\n"
+    result = user.run("kill", "fit")
+    assert result.stdout == "Process/fit-trainer-0 stopped\nProcess/fit-trainer-1 stopped\n"
     assert not marked(user.mark)
     assert user.states() == ["killed"]
 
@@ -178,17 +178,17 @@ def test_a_second_apply_of_what_runs_disturbs_nothing(user: User) -> None:
     user.apply(spec, "--wait", "ready")
     user.running(2)
     before = user.commands()
-    told = user.apply(spec)
-    assert told.stdout == "Process/fit-trainer-0 unchanged\nProcess/fit-trainer-1 unchanged\n"
+    result = user.apply(spec)
+    assert result.stdout == "Process/fit-trainer-0 unchanged\nProcess/fit-trainer-1 unchanged\n"
     assert user.commands() == before
     assert user.states() == ["running"]
 
 
 def test_a_failing_trainer_is_named_with_its_last_words(user: User) -> None:
     spec = user.write("echo before; [ $PADDLESPEC_INDEX = 0 ] && exec sleep 1000; exit 7")
-    told = user.apply(spec, "--wait", "complete", code=4)
-    assert "paddlespec: fit: failed: a replica failed\n" in told.stderr
-    assert "  fit-trainer-1: exit code 7\n  | before\n" in told.stderr
+    result = user.apply(spec, "--wait", "complete", code=4)
+    assert "paddlespec: fit: failed: a replica failed\n" in result.stderr
+    assert "  fit-trainer-1: exit code 7\n  | before\n" in result.stderr
     user.nothing_left()
     again = user.apply(spec, "--wait", "complete", code=4)
     assert "nothing to do: fit failed; add --rerun" in again.stderr
@@ -200,12 +200,12 @@ def test_a_changed_spec_needs_consent_while_it_runs(user: User) -> None:
     user.running(2)
     before = user.commands()
     changed = user.write("sleep 1001")
-    told = user.apply(changed, code=3)
-    assert "fit is running and its spec has changed" in told.stderr
-    assert "add --replace" in told.stderr
+    result = user.apply(changed, code=3)
+    assert "fit is running and its spec has changed" in result.stderr
+    assert "add --replace" in result.stderr
     assert user.commands() == before
-    told = user.apply(changed, "--replace", "--wait", "ready")
-    assert "waiting for an earlier run to end" in told.stderr
+    result = user.apply(changed, "--replace", "--wait", "ready")
+    assert "waiting for an earlier run to end" in result.stderr
     assert not set(user.commands()) & set(before)
     assert user.states() == ["replaced", "running"]
 
@@ -213,9 +213,9 @@ def test_a_changed_spec_needs_consent_while_it_runs(user: User) -> None:
 def test_what_is_over_runs_again_only_when_asked_or_changed(user: User) -> None:
     spec = user.write("true")
     user.apply(spec, "--wait", "complete")
-    told = user.apply(spec)
-    assert "nothing to do: fit succeeded" in told.stderr
-    assert not told.stdout
+    result = user.apply(spec)
+    assert "nothing to do: fit succeeded" in result.stderr
+    assert not result.stdout
     user.apply(spec, "--rerun", "--wait", "complete")
     user.apply(user.write("echo other"), "--wait", "complete")
     assert user.states() == ["succeeded"] * 3
@@ -225,8 +225,8 @@ def test_what_was_killed_stays_so(user: User) -> None:
     spec = user.write("sleep 1000")
     user.apply(spec)
     user.run("kill", spec, "--target", "local")
-    told = user.apply(spec)
-    assert "nothing to do: run 1 of fit was killed" in told.stderr
+    result = user.apply(spec)
+    assert "nothing to do: run 1 of fit was killed" in result.stderr
     user.apply(spec, "--wait", "complete", code=3)
     user.apply(spec, "--rerun")
     assert user.states() == ["killed", "running"]
@@ -274,13 +274,13 @@ def test_a_killed_supervisor_is_noticed_and_leaves_nothing(user: User) -> None:
     user.nothing_left()
     eventually(lambda: user.status.phase is Phase.lost)
     assert user.states() == ["lost"]
-    told = user.apply(spec)
-    assert "finished while nobody was watching" in told.stderr
+    result = user.apply(spec)
+    assert "finished while nobody was watching" in result.stderr
     user.apply(spec, "--rerun")
 
 
 def test_what_outlives_the_supervisor_and_its_guard_is_found_by_its_variables(user: User) -> None:
-    """Both are killed at once: nobody is left who could end what processes had started."""
+    """Both are killed at once, so nothing is left that could kill the processes."""
     spec = user.write("setsid sleep 1000 & sleep 1000; true")
     for command in ("kill", "apply"):
         user.apply(spec, "--rerun")
@@ -288,14 +288,14 @@ def test_what_outlives_the_supervisor_and_its_guard_is_found_by_its_variables(us
         supervisor = user.status.pid
         assert supervisor is not None
         guard = int(Path(f"/proc/{supervisor}/stat").read_text().rpartition(")")[2].split()[1])
-        for each in (guard, supervisor):
-            os.kill(each, signal.SIGKILL)
+        for pid in (guard, supervisor):
+            os.kill(pid, signal.SIGKILL)
         eventually(lambda: user.status.phase is Phase.lost)
         before = user.commands()
         assert before
         if command == "kill":
-            told = user.run("kill", "fit")
-            assert "of a lost run stopped" in told.stdout
+            result = user.run("kill", "fit")
+            assert "of a lost run stopped" in result.stdout
             user.nothing_left()
         else:
             user.apply(spec, "--rerun")
@@ -327,20 +327,20 @@ def test_a_hint_names_no_job_of_another_namespace(user: User) -> None:
     user.apply(user.write("true"), "--namespace=ads", "--wait", "complete")
     there = ("--target", "local", "--namespace=ads")
     assert 'did you mean "fit"?' in user.run("kill", "fitt", "--yes", *there, code=3).stderr
-    told = user.run("kill", "fitt", "--yes", "--target", "local", code=3).stderr
-    assert "fitt has not run on this machine in namespace default" in told
-    assert "did you mean" not in told
+    message = user.run("kill", "fitt", "--yes", "--target", "local", code=3).stderr
+    assert "fitt has not run on this machine in namespace default" in message
+    assert "did you mean" not in message
 
 
 @pytest.mark.parametrize("name", ["../../elsewhere", "a/b", "..", ".", "Two Words", "-n"])
 def test_a_namespace_is_a_name_and_no_path(user: User, name: str) -> None:
-    told = user.apply(user.write("true"), f"--namespace={name}", code=3)
-    assert "invalid namespace name" in told.stderr
+    result = user.apply(user.write("true"), f"--namespace={name}", code=3)
+    assert "invalid namespace name" in result.stderr
     assert not list(user.folder.rglob("runs.json"))
 
 
 def test_programs_find_their_data_by_any_name(user: User) -> None:
-    """Spaces and other scripts, in the folder of the state too."""
+    """Names with spaces and other scripts, also in the path of the state folder."""
     data = user.folder / "dätä 漢字"
     data.mkdir()
     (data / "ƒ").write_text("ünï\n", encoding="utf-8")
@@ -349,8 +349,8 @@ def test_programs_find_their_data_by_any_name(user: User) -> None:
     with open(spec, "a", encoding="utf-8") as file:
         file.write(volumes)
     odd = (("XDG_STATE_HOME", str(user.folder / "my state")), ("LC_ALL", "C"))
-    told = user._replace(shell=odd).apply(spec, "--mount", f"/data={data}", "--wait", "complete")
-    assert "trainer-1 | ünï" in told.stdout
+    result = user._replace(shell=odd).apply(spec, "--mount", f"/data={data}", "--wait", "complete")
+    assert "trainer-1 | ünï" in result.stdout
 
 
 def test_a_run_from_before_a_reboot_is_lost(user: User) -> None:
@@ -366,7 +366,7 @@ def test_a_run_from_before_a_reboot_is_lost(user: User) -> None:
 
 
 def test_an_apply_that_is_killed_can_be_run_again(user: User) -> None:
-    """Wherever it dies, the next one finds one run or none, and no process twice."""
+    """Wherever it dies, the next one sees one run or none, and no process twice."""
     spec = user.write("sleep 1000")
     for delay in (0.2, 0.25, 0.3, 0.35, 0.4, 0.5):
         process = user.start("apply", spec, "--target", "local")
@@ -381,9 +381,9 @@ def test_an_apply_that_is_killed_can_be_run_again(user: User) -> None:
 def test_two_applies_at_once_make_one_run(user: User) -> None:
     spec = user.write("sleep 1000")
     several = [user.start("apply", spec, "--target", "local") for _ in range(4)]
-    for each in several:
-        each.communicate(timeout=60)
-        assert each.returncode == 0
+    for other in several:
+        other.communicate(timeout=60)
+        assert other.returncode == 0
     user.running(2)
     assert user.states() == ["running"]
 
@@ -398,9 +398,9 @@ def test_jobs_of_two_names_run_at_once(user: User) -> None:
 
 def test_pservers_are_ready_before_trainers_and_stopped_after_them(user: User) -> None:
     spec = user.write("echo pass", mode="ps", more=PSERVERS)
-    told = user.apply(spec, "--wait", "complete")
-    assert told.stderr.splitlines()[-1] == "fit: complete, pservers stopped"
-    assert {each.role: each.code for each in user.status.replicas} == {
+    result = user.apply(spec, "--wait", "complete")
+    assert result.stderr.splitlines()[-1] == "fit: complete, pservers stopped"
+    assert {replica.role: replica.code for replica in user.status.replicas} == {
         "trainers": 0,
         "pservers": 143,
     }
@@ -408,19 +408,19 @@ def test_pservers_are_ready_before_trainers_and_stopped_after_them(user: User) -
 
 def test_ready_means_that_pservers_accept(user: User) -> None:
     user.apply(user.write("sleep 1000", mode="ps", more=PSERVERS), "--wait", "ready")
-    assert all(each.ready for each in user.status.replicas)
+    assert all(replica.ready for replica in user.status.replicas)
     assert len(user.status.replicas) == 3
 
 
 def test_a_dry_run_starts_nothing(user: User) -> None:
     spec = user.write("sleep 1000")
-    told = user.apply(spec, "--dry-run", "server")
-    assert "Process/fit-trainer-0 would be started (dry run)" in told.stdout
+    result = user.apply(spec, "--dry-run", "server")
+    assert "Process/fit-trainer-0 would be started (dry run)" in result.stdout
     assert not (user.folder / "state").exists()
     user.apply(spec)
     user.running(2)
-    told = user.apply(spec, "--dry-run", "server")
-    assert "Process/fit-trainer-0 unchanged (dry run)" in told.stdout
+    result = user.apply(spec, "--dry-run", "server")
+    assert "Process/fit-trainer-0 unchanged (dry run)" in result.stdout
 
 
 def test_diff_compares_with_what_runs_here(user: User) -> None:
@@ -428,34 +428,34 @@ def test_diff_compares_with_what_runs_here(user: User) -> None:
     user.run("diff", spec, "--target", "local", code=1)
     user.apply(spec)
     user.run("diff", spec, "--target", "local")
-    told = user.run("diff", user.write("sleep 1001"), "--target", "local", code=1)
-    assert "sleep 1001" in told.stdout
+    result = user.run("diff", user.write("sleep 1001"), "--target", "local", code=1)
+    assert "sleep 1001" in result.stdout
 
 
 def test_diff_tells_what_an_apply_would_do(user: User) -> None:
-    """In the words of the cluster, and never what would not happen."""
+    """The wording is that of the cluster, and nothing is shown that would not happen."""
     here = ("--target", "local")
     spec = user.write("sleep 1000")
     user.apply(spec)
     user.running(2)
     other = user.write("sleep 1001")
-    told = user.run("diff", other, *here, code=1)
-    assert "apply would refuse this: fit is running and its spec has changed" in told.stdout
-    told = user.run("diff", other, *here, "--replace", code=1)
-    assert "refuses" not in told.stdout
-    assert "3 to replace" in told.stdout
+    result = user.run("diff", other, *here, code=1)
+    assert "apply would refuse this: fit is running and its spec has changed" in result.stdout
+    result = user.run("diff", other, *here, "--replace", code=1)
+    assert "refuses" not in result.stdout
+    assert "3 to replace" in result.stdout
     spec = user.write("sleep 1000")
-    told = user.run("diff", spec, *here, "-u", "policy.timeout=1h")
-    assert "Rehearsal/fit kept: this version renders it differently" in told.stdout
+    result = user.run("diff", spec, *here, "-u", "policy.timeout=1h")
+    assert "Rehearsal/fit kept: this version renders it differently" in result.stdout
     user.run("kill", "fit")
-    told = user.run("diff", spec, *here)
-    assert "nothing to do: run 1 of fit was killed" in told.stdout
-    told = user.run("diff", spec, *here, "--rerun", code=1)
-    assert "3 to create" in told.stdout
+    result = user.run("diff", spec, *here)
+    assert "nothing to do: run 1 of fit was killed" in result.stdout
+    result = user.run("diff", spec, *here, "--rerun", code=1)
+    assert "3 to create" in result.stdout
     spec = user.write("true")
     user.apply(spec, "--wait", "complete")
-    told = user.run("diff", spec, *here)
-    assert "nothing to do: fit succeeded" in told.stdout
+    result = user.run("diff", spec, *here)
+    assert "nothing to do: fit succeeded" in result.stdout
 
 
 def test_a_secret_reaches_its_process_and_no_file(user: User) -> None:
@@ -465,9 +465,9 @@ def test_a_secret_reaches_its_process_and_no_file(user: User) -> None:
     Path(spec).write_text(text.replace("env: {", more), encoding="utf-8")
     with_token = user._replace(shell=(("TOKEN", "canary-token"),))
     with_token.apply(spec, "--wait", "complete")
-    for each in Path(user.job.path).rglob("*"):
-        if each.is_file():
-            assert b"canary-token" not in each.read_bytes(), each
+    for file in Path(user.job.path).rglob("*"):
+        if file.is_file():
+            assert b"canary-token" not in file.read_bytes(), file
 
 
 def test_each_attempt_finds_the_code_and_its_own_folders_new(user: User) -> None:
@@ -481,8 +481,8 @@ def test_each_attempt_finds_the_code_and_its_own_folders_new(user: User) -> None
     for mode in ("parallel", "collective"):
         Path(spec).write_text(text.replace("mode: parallel", f"mode: {mode}") + more, "utf-8")
         user.apply(spec, "--rerun", "--replace", "--wait", "complete", code=4)
-        told = user.run("logs", "fit", "--index", "0")
-        lines = [each for each in told.stdout.splitlines() if "paddlespec" not in each]
+        result = user.run("logs", "fit", "--index", "0")
+        lines = [line for line in result.stdout.splitlines() if "paddlespec" not in line]
         assert lines == ["train.py"] * 2
 
 
@@ -494,9 +494,9 @@ def test_what_is_rendered_for_this_machine_is_no_spec(user: User) -> None:
     user.run("render", spec, "--target", "local", "--out", "rendered", "--check")
     assert len(list((user.folder / "rendered").rglob("*.yaml"))) == 3
     user.run("validate", ".")
-    told = user.run("render", spec, "--target", "local", "-o", "json")
-    listed = json.loads(told.stdout)
-    assert [each["kind"] for each in listed["items"]] == ["Rehearsal", "Process", "Process"]
+    result = user.run("render", spec, "--target", "local", "-o", "json")
+    listed = json.loads(result.stdout)
+    assert [item["kind"] for item in listed["items"]] == ["Rehearsal", "Process", "Process"]
 
 
 def test_delete_forgets_a_job(user: User) -> None:
@@ -506,8 +506,8 @@ def test_delete_forgets_a_job(user: User) -> None:
     user.run("delete", "fit")
     assert not marked(user.mark)
     assert not Path(user.job.path).exists()
-    told = user.run("delete", spec, "--target", "local", code=3)
-    assert "fit has not run on this machine" in told.stderr
+    result = user.run("delete", spec, "--target", "local", code=3)
+    assert "fit has not run on this machine" in result.stderr
     user.run("delete", spec, "--target", "local", "--ignore-not-found")
     user.apply(spec)
     assert user.states() == ["running"]
@@ -543,8 +543,8 @@ def test_fewer_replicas_than_the_spec_says(user: User) -> None:
 def test_options_of_rehearsals_are_refused_elsewhere(
     user: User, options: list[str], words: str
 ) -> None:
-    told = user.run("apply", user.write("true"), *options, code=2)
-    assert words in told.stderr
+    result = user.run("apply", user.write("true"), *options, code=2)
+    assert words in result.stderr
 
 
 def test_old_runs_are_forgotten_and_their_history_is_not(user: User) -> None:
@@ -555,16 +555,16 @@ def test_old_runs_are_forgotten_and_their_history_is_not(user: User) -> None:
     path = Path(user.job.path) / "runs.json"
     _age(path)
     user.apply(spec, *short, "--rerun", "--wait", "complete")
-    assert [each.name for each in sorted(Path(user.job.path, "runs").iterdir())] == ["3"]
+    assert [folder.name for folder in sorted(Path(user.job.path, "runs").iterdir())] == ["3"]
     assert user.states() == ["succeeded"] * 3
 
 
 def _age(path: Path) -> None:
-    """Make every run that is over one of long ago."""
+    """Make every finished run look old."""
     text = path.read_text(encoding="utf-8").replace('"running"', '"succeeded"')
     rows: list[dict[str, Any]] = json.loads(text)
-    for each in rows:
-        each["finished"] = "2020-01-01T00:00:00Z"
+    for row in rows:
+        row["finished"] = "2020-01-01T00:00:00Z"
     path.write_text(json.dumps(rows), encoding="utf-8")
 
 
@@ -574,5 +574,5 @@ def test_what_a_run_holds_is_for_its_owner_alone(user: User) -> None:
     for name in ("launch.json", "manifests.json", "state.json"):
         assert (folder / name).stat().st_mode & 0o077 == 0
     assert Path(user.job.path).stat().st_mode & 0o077 == 0
-    text = "".join(each.read_text() for each in Path(user.job.path).glob("*") if each.is_file())
+    text = "".join(file.read_text() for file in Path(user.job.path).glob("*") if file.is_file())
     assert "canary" not in text

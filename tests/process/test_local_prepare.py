@@ -1,4 +1,4 @@
-"""What a run on this machine is made of, before a supervisor starts it; and what is told instead."""
+"""What a run on this machine consists of before a supervisor starts it, and what is refused."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ COMPUTED = {"PATH", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"
 
 
 class User:
-    """Someone with a spec, a shell, and a folder for the runs."""
+    """A user with a spec, a shell, and a folder for runs."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -74,11 +74,11 @@ class User:
     def prepare(self, spec: str, **options: Any) -> Launch:
         return self.prepared(self.manifests(spec), **options)
 
-    def prepared(self, found: list[Manifest], **options: Any) -> Launch:
+    def prepared(self, manifests: list[Manifest], **options: Any) -> Launch:
         self.runs += 1
         run = self.folder / f"run-{self.runs}"
         given = Options(**{"environment": self.shell, **options})
-        return prepare(Work("a", found), given, str(run))
+        return prepare(Work("a", manifests), given, str(run))
 
     def refused(self, spec: str, **options: Any) -> str:
         with pytest.raises(OperationFailed) as error:
@@ -101,7 +101,7 @@ def mounting(user: User) -> User:
 
 
 def ran(process: Process) -> subprocess.CompletedProcess[str]:
-    """*process* as a supervisor starts it, until it ends."""
+    """Run *process* to its end, as a supervisor would start it."""
     return subprocess.run(
         process.argv, cwd=process.cwd, env=process.env, text=True, capture_output=True, check=False
     )
@@ -121,17 +121,17 @@ def parallel(command: str, rest: str = "") -> str:
 
 
 def pod_variables(pod: dict[str, Any], namespace: str, index: int) -> dict[str, str]:
-    """What the kubelet gives to the container."""
-    found: dict[str, str] = {}
-    for each in pod["containers"][0]["env"]:
-        path = each.get("valueFrom", {}).get("fieldRef", {}).get("fieldPath")
-        value = each.get("value", namespace if path == "metadata.namespace" else str(index))
-        if "valueFrom" in each and not path:
+    """Return what the kubelet passes to the container."""
+    values: dict[str, str] = {}
+    for variable in pod["containers"][0]["env"]:
+        path = variable.get("valueFrom", {}).get("fieldRef", {}).get("fieldPath")
+        value = variable.get("value", namespace if path == "metadata.namespace" else str(index))
+        if "valueFrom" in variable and not path:
             value = "from the shell"
-        for name, known in found.items():
+        for name, known in values.items():
             value = value.replace(f"$({name})", known)
-        found[each["name"]] = value
-    return found
+        values[variable["name"]] = value
+    return values
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.parent.name)
@@ -139,14 +139,14 @@ def test_a_process_has_the_variables_of_its_pod_but_for_the_substitution(
     file: Path, mounting: User
 ) -> None:
     user = mounting
-    (loaded,), found = load(str(file), Files(), Choices())
-    assert found == []
+    (loaded,), faults = load(str(file), Files(), Choices())
+    assert faults == []
     job, given = loaded.job, context(loaded)
     here = targets.load("local").render(job, given, Templates())
     there = {
-        each["metadata"]["labels"]["paddlespec.io/role"]: each["spec"]["template"]["spec"]
-        for each in targets.load("kubernetes").render(job, given, Templates())
-        if each["kind"] == "Job"
+        manifest["metadata"]["labels"]["paddlespec.io/role"]: manifest["spec"]["template"]["spec"]
+        for manifest in targets.load("kubernetes").render(job, given, Templates())
+        if manifest["kind"] == "Job"
     }
     mounts = {volume.mount_path: str(user.folder / volume.name) for volume in job.spec.volumes}
     for folder in mounts.values():
@@ -162,13 +162,13 @@ def test_a_process_has_the_variables_of_its_pod_but_for_the_substitution(
         )
     }
     own = {
-        each.name: each.env.get("POD_IP") or each.listens[0][0]
-        for each in launch.processes
-        if each.listens or "POD_IP" in each.env
+        process.name: process.env.get("POD_IP") or process.listens[0][0]
+        for process in launch.processes
+        if process.listens or "POD_IP" in process.env
     }
-    for each in launch.processes:
-        expected = pod_variables(there[each.role], namespace, each.replica)
-        logs = str(user.folder / "run-1" / "paddle-log" / each.name)
+    for process in launch.processes:
+        expected = pod_variables(there[process.role], namespace, process.replica)
+        logs = str(user.folder / "run-1" / "paddle-log" / process.name)
         for name, value in expected.items():
             for other, address in own.items():
                 service = other.rpartition("-")[0]
@@ -176,8 +176,8 @@ def test_a_process_has_the_variables_of_its_pod_but_for_the_substitution(
             for (address, cluster), local in exchanged.items():
                 value = value.replace(f"{address}:{cluster}", f"{address}:{local}")
             value = value.replace("/tmp/paddle-log", logs)
-            assert (name, each.env[name]) == (name, value)
-        assert each.env.keys() - expected.keys() <= {*HOST, *COMPUTED, "CUDA_VISIBLE_DEVICES"}
+            assert (name, process.env[name]) == (name, value)
+        assert process.env.keys() - expected.keys() <= {*HOST, *COMPUTED, "CUDA_VISIBLE_DEVICES"}
     assert launches.parse(launches.dump(launch)) == launch
 
 
@@ -202,12 +202,12 @@ SECRET = "  env: {TOKEN: {secret: team-token, key: token}, P: {configMap: places
 
 
 def test_values_that_the_cluster_keeps_come_from_the_shell(user: User) -> None:
-    told = user.refused(parallel("env", SECRET))
+    message = user.refused(parallel("env", SECRET))
     expected = (
         "variable TOKEN (Secret team-token, key token) is not set; set it in your shell: TOKEN="
     )
-    assert expected in told
-    assert "variable P (ConfigMap places, key p) is not set" in told
+    assert expected in message
+    assert "variable P (ConfigMap places, key p) is not set" in message
     user.shell |= {"TOKEN": "hunter2", "P": "here"}
     (process,) = user.prepare(parallel('echo "$TOKEN $P"', SECRET)).processes
     assert said(process) == "hunter2 here\n"
@@ -224,16 +224,16 @@ def test_everything_that_is_missing_is_told_at_once_and_no_value_with_it(user: U
     )
     if os.path.exists("/dev/nvidia0"):
         user.shell["CUDA_VISIBLE_DEVICES"] = ""
-    told = user.refused(parallel("env", rest), mounts={"/other": "."})
-    assert told.startswith("a cannot run on this machine for 5 reasons:\n")
+    message = user.refused(parallel("env", rest), mounts={"/other": "."})
+    assert message.startswith("a cannot run on this machine for 5 reasons:\n")
     assert (
         "volume claim alice-home (/pfs/home) does not exist on this machine; "
         "map it with --mount /pfs/home=FOLDER"
-    ) in told
-    assert "node folder /mnt/data (/mnt/x) does not exist on this machine" in told
-    assert "--mount /other=. matches no volume of the job (mounted: /mnt/x, /pfs/home)" in told
-    assert "the job requests 1 nvidia.com/gpu per trainer (2 in total)" in told
-    assert "hunter2" not in told
+    ) in message
+    assert "node folder /mnt/data (/mnt/x) does not exist on this machine" in message
+    assert "--mount /other=. matches no volume of the job (mounted: /mnt/x, /pfs/home)" in message
+    assert "the job requests 1 nvidia.com/gpu per trainer (2 in total)" in message
+    assert "hunter2" not in message
 
 
 # Resources
@@ -250,11 +250,11 @@ def test_cores_become_threads_unless_the_spec_says_otherwise(user: User) -> None
 def test_each_process_has_devices_of_its_own(user: User) -> None:
     spec = parallel("x", "  trainers: {replicas: 2, resources: {gpu: 2}}\n")
     processes = user.manifests(spec)[1:]
-    found = devices(processes, ["0", "1", "2", "3"], cpu_only=False)
-    assert found.visible == {"a-trainer-0": "0,1", "a-trainer-1": "2,3"}
+    result = devices(processes, ["0", "1", "2", "3"], cpu_only=False)
+    assert result.visible == {"a-trainer-0": "0,1", "a-trainer-1": "2,3"}
     short = devices(processes, ["0", "1", "2"], cpu_only=False)
     assert "(4 in total)" in short.faults[0]
-    assert devices(processes, [], cpu_only=True).visible == dict.fromkeys(found.visible, "")
+    assert devices(processes, [], cpu_only=True).visible == dict.fromkeys(result.visible, "")
 
 
 # Addresses and ports
@@ -268,36 +268,36 @@ PS = """\
 
 
 def variables(launch: Launch) -> dict[str, dict[str, str]]:
-    return {each.name: each.env for each in launch.processes}
+    return {process.name: process.env for process in launch.processes}
 
 
 def test_every_replica_has_an_address_of_its_own_and_the_ports_of_the_cluster(user: User) -> None:
     launch = user.prepare(PS)
-    found = variables(launch)
-    assert len({each["POD_IP"] for each in found.values()}) == 4
-    assert {each["PADDLE_PORT"] for each in found.values()} == {"6174"}
-    listed = found["a-trainer-0"]["PADDLE_PSERVERS_IP_PORT_LIST"].split(",")
+    values = variables(launch)
+    assert len({env["POD_IP"] for env in values.values()}) == 4
+    assert {env["PADDLE_PORT"] for env in values.values()} == {"6174"}
+    listed = values["a-trainer-0"]["PADDLE_PSERVERS_IP_PORT_LIST"].split(",")
     for index in range(2):
-        own = found[f"a-pserver-{index}"]
+        own = values[f"a-pserver-{index}"]
         assert f"{own['POD_IP']}:{own['PADDLE_PORT']}" == listed[index]
-    trainer = next(each for each in launch.processes if each.name == "a-trainer-1")
+    trainer = next(process for process in launch.processes if process.name == "a-trainer-1")
     assert [f"{host}:{port}" for (host, port), *_ in trainer.waits_for] == listed
-    gloo = found["a-trainer-0"]["PADDLE_GLOO_HTTP_ENDPOINT"]
-    assert [f"{host}:{port}" for each in trainer.waits_for for host, port in each[1:]] == [gloo]
+    gloo = values["a-trainer-0"]["PADDLE_GLOO_HTTP_ENDPOINT"]
+    assert [f"{host}:{port}" for group in trainer.waits_for for host, port in group[1:]] == [gloo]
     assert launch.meets
 
 
 def test_the_namespace_is_the_one_of_the_run(user: User) -> None:
-    found = variables(user.prepare(PS, namespace="team"))
-    assert {each["NS"] for each in found.values()} == {"team"}
-    assert not [value for each in found.values() for value in each.values() if ".svc" in value]
-    assert {each["NS"] for each in variables(user.prepare(PS)).values()} == {"default"}
+    values = variables(user.prepare(PS, namespace="team"))
+    assert {env["NS"] for env in values.values()} == {"team"}
+    assert not [value for env in values.values() for value in env.values() if ".svc" in value]
+    assert {env["NS"] for env in variables(user.prepare(PS)).values()} == {"default"}
 
 
 def test_two_runs_share_no_address_and_no_port_of_every_address(user: User) -> None:
     first, second = (variables(user.prepare(PS))["a-trainer-0"] for _ in range(2))
     assert first["POD_IP"] != second["POD_IP"]
-    ports = [each["PADDLE_GLOO_HTTP_ENDPOINT"].rpartition(":")[2] for each in (first, second)]
+    ports = [env["PADDLE_GLOO_HTTP_ENDPOINT"].rpartition(":")[2] for env in (first, second)]
     assert ports[0] != ports[1]
 
 
@@ -321,44 +321,46 @@ def test_a_port_that_is_taken_is_told_with_who_has_it(user: User) -> None:
     port = free_port()
     spec = parallel("x", f"  trainers: {{ports: {{web: {port}}}}}\n")
     with server(port):
-        told = user.refused(spec)
-    assert re.search(rf"port {port} of 127\S+ is in use by \S+.* \(process {os.getpid()}\)", told)
+        message = user.refused(spec)
+    assert re.search(
+        rf"port {port} of 127\S+ is in use by \S+.* \(process {os.getpid()}\)", message
+    )
     user.prepare(spec)
 
 
 def test_a_server_of_every_address_gets_another_port_in_all_variables(user: User) -> None:
-    found = user.manifests(PS)
-    text, port = json.dumps(found), free_port()
-    found = json.loads(text.replace("6175", str(port)))
+    manifests = user.manifests(PS)
+    text, port = json.dumps(manifests), free_port()
+    manifests = json.loads(text.replace("6175", str(port)))
     with server(port):
-        launch = user.prepared(found)
-    endpoints = {each["PADDLE_GLOO_HTTP_ENDPOINT"] for each in variables(launch).values()}
+        launch = user.prepared(manifests)
+    endpoints = {variable["PADDLE_GLOO_HTTP_ENDPOINT"] for variable in variables(launch).values()}
     (endpoint,) = endpoints
     assert not endpoint.endswith(f":{port}")
-    first = next(each for each in launch.processes if each.name == "a-pserver-0")
+    first = next(process for process in launch.processes if process.name == "a-pserver-0")
     assert endpoint in [f"{host}:{number}" for host, number in first.listens]
 
 
 def test_where_there_is_one_address_replicas_are_told_apart_by_ports(user: User) -> None:
     processes = user.manifests(PS)[1:]
-    found = ports_of_one(processes, "default")
-    by_name = {each["metadata"]["name"]: each for each in processes}
-    served = [listens(by_name[f"a-pserver-{index}"], found, "default") for index in range(2)]
-    everything = [each for listed in served for each in listed]
+    result = ports_of_one(processes, "default")
+    by_name = {process["metadata"]["name"]: process for process in processes}
+    served = [listens(by_name[f"a-pserver-{index}"], result, "default") for index in range(2)]
+    everything = [address for listed in served for address in listed]
     assert len(set(everything)) == len(everything) == 3
     assert {host for host, _ in everything} == {"127.0.0.1"}
-    waits = waits_for(by_name["a-trainer-0"], found, "default")
+    waits = waits_for(by_name["a-trainer-0"], result, "default")
     assert waits == (tuple(served[0]), (served[1][0],))
-    port = own_port({"PADDLE_PORT": "6174"}, by_name["a-pserver-1"], found, "default")
+    port = own_port({"PADDLE_PORT": "6174"}, by_name["a-pserver-1"], result, "default")
     assert port == str(served[1][0][1])
     pserver = "a-pserver-1.a-pserver.default.svc"
-    assert found.text(f"x={pserver}:6174,{pserver}") == f"x=127.0.0.1:{port},127.0.0.1"
+    assert result.text(f"x={pserver}:6174,{pserver}") == f"x=127.0.0.1:{port},127.0.0.1"
 
 
 def test_hundreds_of_replicas_have_addresses(user: User, tmp_path: Path) -> None:
     spec = parallel("x", "  trainers: {replicas: 600}\n")
-    found = addresses(user.manifests(spec)[1:], "x", str(tmp_path), str(tmp_path / "claims"))
-    assert len(set(found.own.values())) == 600
+    result = addresses(user.manifests(spec)[1:], "x", str(tmp_path), str(tmp_path / "claims"))
+    assert len(set(result.own.values())) == 600
 
 
 # Code and data
@@ -476,11 +478,11 @@ def test_a_rewritten_path_stays_one_word_in_a_shell(user: User, name: str) -> No
 
 
 def test_only_whole_paths_are_rewritten() -> None:
-    found = Rewriting([Place("/data", "/here/d"), Place("/data/in", "/there")])
+    rewriting = Rewriting([Place("/data", "/here/d"), Place("/data/in", "/there")])
     same = ["/database", "s3://data/x", "a/data", "/x/data", "/data.csv", "data"]
-    assert [found.text(each) for each in same] == same
+    assert [rewriting.text(text) for text in same] == same
     text = "--in=/data/in/x '/data' $A:/data:/data/inner"
-    assert found.text(text) == "--in=/there/x '/here/d' $A:/here/d:/here/d/inner"
+    assert rewriting.text(text) == "--in=/there/x '/here/d' $A:/here/d:/here/d/inner"
 
 
 def test_a_path_above_stands_for_all_below_it_and_the_longest_wins(user: User) -> None:
@@ -518,14 +520,14 @@ def test_claims_are_mapped_by_their_names(user: User) -> None:
 def test_scratch_is_each_replicas_own(user: User) -> None:
     rest = DATA + "  trainers: {replicas: 2}\n"
     spec = parallel("ls /scratch; touch /scratch/x", rest)
-    for each in user.prepare(spec, mounts=data(user)).processes:
-        assert said(each) == ""
+    for process in user.prepare(spec, mounts=data(user)).processes:
+        assert said(process) == ""
 
 
 def test_a_folder_that_is_not_there_is_told(user: User) -> None:
     given = {**data(user), "/pfs/dc1/public": str(user.folder / "nowhere")}
-    told = user.refused(parallel("x", DATA), mounts=given)
-    assert told.endswith(f"does not exist; create it with: mkdir -p {user.folder / 'nowhere'}")
+    message = user.refused(parallel("x", DATA), mounts=given)
+    assert message.endswith(f"does not exist; create it with: mkdir -p {user.folder / 'nowhere'}")
 
 
 def test_trainers_of_old_programs_find_out_who_they_are(mounting: User) -> None:
@@ -533,11 +535,11 @@ def test_trainers_of_old_programs_find_out_who_they_are(mounting: User) -> None:
         "  mode: legacy\n  command: cat /trainer_id /trainer_count\n"
         "  trainers: {replicas: 2}\n  pservers: {command: x}\n"
     )
-    found = {each.name: each for each in mounting.prepare(spec).processes}
-    assert said(found["a-trainer-1"]) == "1\n2\n"
+    processes = {process.name: process for process in mounting.prepare(spec).processes}
+    assert said(processes["a-trainer-1"]) == "1\n2\n"
 
 
-# Results that are there already
+# Existing results
 
 
 def test_results_are_not_overwritten_unless_the_spec_says_so(user: User) -> None:
@@ -545,7 +547,7 @@ def test_results_are_not_overwritten_unless_the_spec_says_so(user: User) -> None
     out = Path(given["/pfs/dc1/home/alice"], "out")
     spec = parallel("x", DATA)
     user.prepare(spec, mounts=given)
-    user.prepare(spec, mounts=given)  # nothing was written meanwhile
+    user.prepare(spec, mounts=given)  # nothing was written
     (out / "model").write_text("1")
     assert "is not empty: it contains model" in user.refused(spec, mounts=given)
     user.prepare(spec + "  outputPolicy: reuse\n", mounts=given)
@@ -571,7 +573,7 @@ def test_nothing_is_cleared_when_something_is_missing(user: User) -> None:
 
 
 def wheel(name: str) -> bytes:
-    """A package that needs nothing to be installed."""
+    """A package without dependencies."""
     made = BytesIO()
     info = f"{name}-1.0.dist-info"
     with ZipFile(made, "w") as archive:
@@ -588,7 +590,7 @@ def test_requirements_are_installed_once_for_all_runs(
 ) -> None:
     user.file("requirements.txt", "./demo_one-1.0-py3-none-any.whl\n")
     (user.project / "demo_one-1.0-py3-none-any.whl").write_bytes(wheel("demo_one"))
-    # What the interpreter below has is seen as well, and paths stay those of the environment.
+    # Packages of the base interpreter are visible, and paths are those of the environment.
     command = "python -c 'import demo_one, pydantic'; python3 -m demo_one"
     spec = parallel(command, "  package: {path: .}\n")
     (process,) = user.prepare(spec, python=None).processes
@@ -600,7 +602,7 @@ def test_requirements_are_installed_once_for_all_runs(
     (cached,) = (user.folder / "cache" / "paddlespec" / "python").glob("*/.ready")
     own = [sys.executable, "-c", "import demo_one"]
     assert subprocess.run(own, stderr=subprocess.DEVNULL, check=False).returncode != 0
-    # An environment that was not finished is made again.
+    # An unfinished environment is created again.
     cached.unlink()
     user.prepare(spec)
     assert cached.exists()
@@ -608,9 +610,9 @@ def test_requirements_are_installed_once_for_all_runs(
 
 def test_what_cannot_be_installed_is_told_and_leaves_nothing(user: User) -> None:
     user.file("requirements.txt", "./nothing-1.0-py3-none-any.whl\n")
-    told = user.refused(parallel("x", "  package: {path: .}\n"))
-    assert "cannot install the package's requirements" in told
-    assert "nothing-1.0" in told
+    message = user.refused(parallel("x", "  package: {path: .}\n"))
+    assert "cannot install the package's requirements" in message
+    assert "nothing-1.0" in message
     assert not list((user.folder / "cache" / "paddlespec" / "python").glob("*/"))
 
 

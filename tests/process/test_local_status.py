@@ -1,4 +1,4 @@
-"""`status`, `wait`, `get jobs` and `get workers` on what runs on this machine."""
+"""`status`, `wait`, `get jobs` and `get workers` for rehearsals on this machine."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_running_job_is_seen_in_every_form(user: User) -> None:
     (job,) = data(user, "get", "jobs")["jobs"]
     assert (job["target"], job["state"], job["run"]) == ("local", "running", 1)
     wide = user.run("get", "workers", "fit", "-o", "wide").stdout
-    assert [each[:4] for each in rows(wide)] == [
+    assert [row[:4] for row in rows(wide)] == [
         ["fit-trainer-0", "trainers", "0", "running"],
         ["fit-trainer-1", "trainers", "1", "running"],
     ]
@@ -61,16 +61,16 @@ def test_a_job_of_both_roles(user: User) -> None:
     user.apply(user.write(FOREVER, mode="ps", more=PSERVERS))
     user.run("wait", "fit", "--for", "ready", "--timeout", "30s")
     assert rows(user.run("get", "jobs").stdout)[0][1:5] == ["ps", "running", "2/2", "1/1"]
-    found = data(user, "get", "workers", "fit")["workers"]
-    assert [each["role"] for each in found] == ["trainers", "trainers", "pservers"]
-    assert found[2]["address"].startswith("127.")
+    listed = data(user, "get", "workers", "fit")["workers"]
+    assert [worker["role"] for worker in listed] == ["trainers", "trainers", "pservers"]
+    assert listed[2]["address"].startswith("127.")
 
 
 def test_a_failure_names_its_culprit_and_its_last_words(user: User) -> None:
     script = 'echo "no such file: a.csv" && [ $PADDLESPEC_INDEX = 0 ] && exit 7; sleep 1000'
     user.apply(user.write(script))
-    told = user.run("wait", "fit", code=4)
-    assert "fit-trainer-0: exit code 7" in told.stderr
+    result = user.run("wait", "fit", code=4)
+    assert "fit-trainer-0: exit code 7" in result.stderr
     shown = user.run("status", "fit", code=4).stdout
     assert "state:      failed: a replica failed" in shown
     assert "  fit-trainer-0: exit code 7\n  | no such file: a.csv" in shown
@@ -84,9 +84,9 @@ def test_a_failure_names_its_culprit_and_its_last_words(user: User) -> None:
 
 def test_what_is_over_is_listed_on_demand(user: User) -> None:
     user.apply(user.write("true"), "--wait", "complete")
-    told = user.run("get", "jobs")
-    assert told.stdout == ""
-    assert "no running jobs in namespace default (use -a to include finished jobs)" in told.stderr
+    result = user.run("get", "jobs")
+    assert result.stdout == ""
+    assert "no running jobs in namespace default (use -a to include finished jobs)" in result.stderr
     (row,) = rows(user.run("get", "jobs", "-a").stdout)
     assert row[:3] == ["fit", "parallel", "succeeded"]
     assert user.run("status", "fit").stdout.count("took") == 1
@@ -110,17 +110,17 @@ def test_whose_job_it_is_and_how_it_is_labelled(user: User) -> None:
     assert user.run(*listed, "-l", "team=ads").stdout == "one\n"
     assert user.run(*listed, "-l", "team,team notin (ads)").stdout == "two\n"
     assert user.run(*listed, "--user", "nobody-of-that-name").stdout == ""
-    (who, _) = (each["user"] for each in data(user, "get", "jobs", "-a")["jobs"])
+    (who, _) = (job["user"] for job in data(user, "get", "jobs", "-a")["jobs"])
     assert user.run(*listed, "--user", who).stdout == "one\ntwo\n"
     assert 'invalid selector "=ads"' in user.run(*listed, "-l", "=ads", code=2).stderr
 
 
 def test_a_wait_ends_when_its_time_does(user: User) -> None:
     user.apply(user.write(FOREVER))
-    told = user.run("wait", "fit", "--timeout", "1s", code=5)
-    assert "timed out: trainers 2/2 running" in told.stderr
-    told = user.run("wait", "fit", "--for", "failed", "--timeout", "1s", code=5)
-    assert "running" in told.stderr
+    result = user.run("wait", "fit", "--timeout", "1s", code=5)
+    assert "timed out: trainers 2/2 running" in result.stderr
+    result = user.run("wait", "fit", "--for", "failed", "--timeout", "1s", code=5)
+    assert "running" in result.stderr
     assert "expected one of ready, complete" in user.run("wait", "fit", "--for", "x", code=2).stderr
 
 
@@ -133,9 +133,9 @@ def test_a_state_that_will_not_come(user: User) -> None:
 @pytest.mark.parametrize("command", [("status",), ("wait",), ("get", "workers")])
 def test_a_name_that_is_not_there(user: User, command: tuple[str, ...]) -> None:
     user.apply(user.write("true", "word2vec"), "--wait", "complete")
-    told = user.run(*command, "wordvec", code=3)
-    assert "wordvec has not run on this machine" in told.stderr
-    assert 'did you mean "word2vec"?' in told.stderr
+    result = user.run(*command, "wordvec", code=3)
+    assert "wordvec has not run on this machine" in result.stderr
+    assert 'did you mean "word2vec"?' in result.stderr
     user.run("wait", "wordvec", "--for", "deleted")
 
 
@@ -164,7 +164,7 @@ def test_watching_ends_with_the_job(user: User, tmp_path: Path) -> None:
 
 
 def on_a_terminal(user: User, *arguments: str) -> tuple[int, str]:
-    """What a command draws on a terminal of 80 columns until it ends."""
+    """Return what a command draws on a terminal of 80 columns until it ends."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 80, 0, 0))
     command = [sys.executable, "-m", "paddlespec", *arguments]
@@ -186,7 +186,7 @@ def test_a_terminal_shows_one_picture_that_renews_itself(user: User) -> None:
     assert code == 0
     assert "state:      running" in shown
     assert "state:      succeeded" in shown
-    assert "\x1b[" in shown  # it goes back up to draw anew
+    assert "\x1b[" in shown  # it moves the cursor up to redraw
 
 
 def test_a_terminal_cuts_what_is_too_long_for_it(user: User) -> None:
@@ -230,5 +230,5 @@ def test_the_forms_for_programs_are_stable(user: User) -> None:
 
 
 def test_words_of_the_older_clients(user: User) -> None:
-    for each in ("list", "jobs"):
-        assert "hint: paddlespec get jobs" in user.run(each, code=2).stderr
+    for command in ("list", "jobs"):
+        assert "hint: paddlespec get jobs" in user.run(command, code=2).stderr

@@ -1,4 +1,4 @@
-"""The supervisor with tiny scripts: who ends whom, what is left, what is told."""
+"""The supervisor with tiny scripts: what stops what, what is left, and what is reported."""
 
 from __future__ import annotations
 
@@ -52,41 +52,41 @@ def pserver(here: Rehearsal, index: int = 0, delay: float = 0.0) -> tuple[Proces
 
 
 def test_a_job_is_over_when_its_trainers_are(here: Rehearsal) -> None:
-    found = here.run(here.script("trainer-0", "echo one"), here.script("trainer-1", "echo two"))
-    assert found.phase is Phase.succeeded
-    assert [each.code for each in found.replicas] == [0, 0]
+    status = here.run(here.script("trainer-0", "echo one"), here.script("trainer-1", "echo two"))
+    assert status.phase is Phase.succeeded
+    assert [replica.code for replica in status.replicas] == [0, 0]
     assert here.log("trainer-1") == b"two\n"
 
 
 def test_the_first_failure_stops_the_rest_and_is_named_with_its_last_lines(here: Rehearsal) -> None:
-    found = here.run(
+    status = here.run(
         here.script("trainer-0", "sleep 1000"),
         here.script("trainer-1", "seq 30; exit 7"),
         here.script("trainer-2", "trap 'exit 0' TERM; sleep 1000 & wait"),
     )
-    assert found.phase is Phase.failed
-    assert found.culprit is not None
-    assert found.culprit.name == "fit-trainer-1"
-    assert found.culprit.ending == "exit code 7"
-    assert found.culprit.lines == tuple(str(each) for each in range(21, 31))
-    assert found.replicas[0].why == "stopped"
+    assert status.phase is Phase.failed
+    assert status.culprit is not None
+    assert status.culprit.name == "fit-trainer-1"
+    assert status.culprit.ending == "exit code 7"
+    assert status.culprit.lines == tuple(str(number) for number in range(21, 31))
+    assert status.replicas[0].why == "stopped"
 
 
 def test_a_victim_that_ends_first_is_not_the_culprit(here: Rehearsal) -> None:
-    found = here.run(
+    status = here.run(
         here.script("trainer-0", "echo 'gloo::IoException: Connection closed by peer'; exit 1"),
         here.script("trainer-1", "sleep 0.7; echo 'no such file'; exit 3"),
         here.script("trainer-2", "sleep 1000"),
         meets=True,
     )
-    assert found.culprit is not None
-    assert (found.culprit.name, found.culprit.ending) == ("fit-trainer-1", "exit code 3")
+    assert status.culprit is not None
+    assert (status.culprit.name, status.culprit.ending) == ("fit-trainer-1", "exit code 3")
 
 
 def test_signals_are_told_in_words(here: Rehearsal) -> None:
-    found = here.run(here.script("trainer-0", "kill -SEGV $$"))
-    assert found.culprit is not None
-    assert found.culprit.ending == "exit code 139 (segmentation fault)"
+    status = here.run(here.script("trainer-0", "kill -SEGV $$"))
+    assert status.culprit is not None
+    assert status.culprit.ending == "exit code 139 (segmentation fault)"
 
 
 def test_more_replicas_than_files_may_be_open_are_refused(tmp_path: Path) -> None:
@@ -101,13 +101,13 @@ def test_more_replicas_than_files_may_be_open_are_refused(tmp_path: Path) -> Non
 
 
 def test_one_port_of_several_is_enough_to_begin(here: Rehearsal) -> None:
-    """The first pserver of fleet opens its own port only once all trainers have come."""
+    """The first pserver of fleet opens its own port only once all trainers have connected."""
     server, address = pserver(here, 0)
     never = (address[0], free_port(address[0]))
     waits = ((never, address),)
     trainer = here.script("trainer-0", "echo met", waits_for=waits)
-    found = here.run(trainer, server._replace(listens=(never, address)))
-    assert found.phase is Phase.succeeded
+    status = here.run(trainer, server._replace(listens=(never, address)))
+    assert status.phase is Phase.succeeded
     assert here.log("trainer-0") == b"met\n"
 
 
@@ -117,10 +117,12 @@ def test_trainers_wait_for_pservers_which_are_stopped_at_the_end(here: Rehearsal
     connect = f"import socket; socket.create_connection({address!r}); print('met')"
     waits = ((address,), (other,))
     trainer = here.script("trainer-0", "", argv=(sys.executable, "-c", connect), waits_for=waits)
-    found = here.run(trainer, first, second)
-    assert found.phase is Phase.succeeded
+    status = here.run(trainer, first, second)
+    assert status.phase is Phase.succeeded
     assert here.log("trainer-0") == b"met\n"
-    assert [(each.code, each.why) for each in found.replicas[1:]] == [(143, "stopped")] * 2
+    assert [(replica.code, replica.why) for replica in status.replicas[1:]] == [
+        (143, "stopped")
+    ] * 2
 
 
 def test_a_trainer_that_ends_well_after_a_lost_pserver_has_failed(here: Rehearsal) -> None:
@@ -128,87 +130,87 @@ def test_a_trainer_that_ends_well_after_a_lost_pserver_has_failed(here: Rehearsa
     trainer = here.script("trainer-0", "sleep 1; exit 0", waits_for=((address,),))
     here.start(trainer, own, meets=True)
     here.running(2)
-    [pid] = [each.pid for each in here.status.replicas if each.role == "pservers"]
+    [pid] = [replica.pid for replica in here.status.replicas if replica.role == "pservers"]
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
-    found = here.end()
-    assert found.phase is Phase.failed
-    assert found.message == "a pserver was lost"
-    assert found.culprit is not None
-    assert found.culprit.name == "fit-pserver-0"
+    status = here.end()
+    assert status.phase is Phase.failed
+    assert status.message == "a pserver was lost"
+    assert status.culprit is not None
+    assert status.culprit.name == "fit-pserver-0"
 
 
 def test_a_pserver_that_never_listens_ends_the_run(here: Rehearsal) -> None:
     address = ("127.0.9.1", free_port("127.0.9.1"))
-    found = here.run(
+    status = here.run(
         here.script("trainer-0", "true", waits_for=((address,),)),
         here.script("pserver-0", "sleep 1000", listens=(address,)),
         rendezvous=1.0,
     )
-    assert found.culprit is not None
-    assert found.culprit.name == "fit-pserver-0"
-    assert "was not listening on 127.0.9.1" in found.culprit.ending
+    assert status.culprit is not None
+    assert status.culprit.name == "fit-pserver-0"
+    assert "was not listening on 127.0.9.1" in status.culprit.ending
 
 
 def test_a_pserver_that_ends_before_it_listens_ends_the_run(here: Rehearsal) -> None:
     address = ("127.0.9.1", free_port("127.0.9.1"))
-    found = here.run(
+    status = here.run(
         here.script("trainer-0", "true", waits_for=((address,),)),
         here.script("pserver-0", "exit 0", listens=(address,)),
     )
-    assert found.culprit is not None
-    assert "ended with exit code 0 before it listened" in found.culprit.ending
+    assert status.culprit is not None
+    assert "ended with exit code 0 before it listened" in status.culprit.ending
 
 
 def test_peers_of_one_that_ended_too_early_do_not_hang_for_ever(here: Rehearsal) -> None:
-    found = here.run(
+    status = here.run(
         here.script("trainer-0", "sleep 1000"),
         here.script("trainer-1", "exit 0"),
         meets=True,
         rendezvous=2.0,
     )
-    assert found.phase is Phase.failed
-    assert "fit-trainer-0 did nothing" in (found.message or "")
+    assert status.phase is Phase.failed
+    assert "fit-trainer-0 did nothing" in (status.message or "")
 
 
 def test_a_peer_that_computes_is_given_time(here: Rehearsal) -> None:
     busy = "end=$(($(date +%s) + 4)); while [ $(date +%s) -lt $end ]; do :; done"
-    found = here.run(
+    status = here.run(
         here.script("trainer-0", busy),
         here.script("trainer-1", "exit 0"),
         meets=True,
         rendezvous=2.0,
     )
-    assert found.phase is Phase.succeeded
+    assert status.phase is Phase.succeeded
 
 
 def test_a_timeout_ends_the_job_and_is_not_tried_again(here: Rehearsal) -> None:
-    found = here.run(here.script("trainer-0", "sleep 1000"), timeout=1.0, retries=3)
-    assert (found.phase, found.attempt) == (Phase.failed, 1)
-    assert found.message == "exceeded its timeout of 1s"
+    status = here.run(here.script("trainer-0", "sleep 1000"), timeout=1.0, retries=3)
+    assert (status.phase, status.attempt) == (Phase.failed, 1)
+    assert status.message == "exceeded its timeout of 1s"
 
 
 def test_a_failed_job_is_tried_again_as_a_whole(here: Rehearsal, tmp_path: Path) -> None:
     second = f"[ -e {tmp_path}/tried ] || {{ touch {tmp_path}/tried; exit 1; }}"
-    found = here.run(
+    status = here.run(
         here.script("trainer-0", second), here.script("trainer-1", "echo x"), retries=2
     )
-    assert (found.phase, found.attempt, found.attempts) == (Phase.succeeded, 2, 3)
+    assert (status.phase, status.attempt, status.attempts) == (Phase.succeeded, 2, 3)
     assert b"paddlespec: attempt 2\nx\n" in here.log("trainer-1")
 
 
 def test_independent_replicas_are_tried_again_one_by_one(here: Rehearsal, tmp_path: Path) -> None:
     counts = "echo run"
-    found = here.run(
+    status = here.run(
         here.script("trainer-0", counts),
         here.script("trainer-1", f"{counts}; exit 1"),
         here.script("trainer-2", f"{counts}; sleep 1; {counts}"),
         retries=2,
         independent=True,
     )
-    assert found.phase is Phase.failed
-    assert found.message == "1 of 3 replicas failed"
-    assert [each.attempt for each in found.replicas] == [1, 3, 1]
+    assert status.phase is Phase.failed
+    assert status.message == "1 of 3 replicas failed"
+    assert [replica.attempt for replica in status.replicas] == [1, 3, 1]
     assert here.log("trainer-1").count(b"run\n") == 3
     assert here.log("trainer-2").count(b"run\n") == 2
 
@@ -218,24 +220,24 @@ def test_what_does_not_end_when_asked_is_killed(here: Rehearsal) -> None:
     here.start(here.script("trainer-0", stubborn), grace=1.0)
     eventually(lambda: b"up" in here.log("trainer-0"))
     here.kill_supervisor(signal.SIGTERM)
-    found = here.end()
-    assert (found.phase, found.replicas[0].code) == (Phase.killed, 137)
+    status = here.end()
+    assert (status.phase, status.replicas[0].code) == (Phase.killed, 137)
 
 
 def test_what_leaves_its_session_is_ended_too(here: Rehearsal) -> None:
     escapes = "setsid sh -c 'trap \"\" TERM HUP; sleep 1000' & sleep 0.3; exit 0"
-    found = here.run(here.script("trainer-0", escapes))
-    assert found.phase is Phase.succeeded
+    status = here.run(here.script("trainer-0", escapes))
+    assert status.phase is Phase.succeeded
 
 
 def test_nothing_is_left_when_the_supervisor_is_killed(here: Rehearsal) -> None:
     escapes = "setsid sleep 1000 & sleep 1000 & wait"
-    here.start(*(here.script(f"trainer-{each}", escapes) for each in range(4)))
+    here.start(*(here.script(f"trainer-{number}", escapes) for number in range(4)))
     here.running(4)
     eventually(lambda: len(marked(here.mark)) == 12)
     here.kill_supervisor()
-    found = here.end()
-    assert (found.phase, found.message) == (Phase.lost, "the supervisor was killed")
+    status = here.end()
+    assert (status.phase, status.message) == (Phase.lost, "the supervisor was killed")
 
 
 def test_a_run_ends_with_the_command_that_holds_it(here: Rehearsal) -> None:
@@ -243,8 +245,8 @@ def test_a_run_ends_with_the_command_that_holds_it(here: Rehearsal) -> None:
     here.running(1)
     assert here.leash is not None
     os.close(here.leash)
-    found = here.end()
-    assert (found.phase, found.message) == (Phase.killed, "interrupted")
+    status = here.end()
+    assert (status.phase, status.message) == (Phase.killed, "interrupted")
 
 
 def test_a_released_run_goes_on(here: Rehearsal, tmp_path: Path) -> None:
@@ -269,10 +271,10 @@ def test_a_taken_port_is_told_before_anything_starts(here: Rehearsal) -> None:
 
 
 def test_a_command_that_does_not_exist_is_named(here: Rehearsal) -> None:
-    found = here.run(here.script("trainer-0", "", argv=("no-such-program",)))
-    assert found.replicas[0].code == 127
-    assert found.culprit is not None
-    assert found.culprit.lines == (
+    status = here.run(here.script("trainer-0", "", argv=("no-such-program",)))
+    assert status.replicas[0].code == 127
+    assert status.culprit is not None
+    assert status.culprit.lines == (
         "paddlespec: cannot run no-such-program: no such file or directory",
     )
 
@@ -280,16 +282,16 @@ def test_a_command_that_does_not_exist_is_named(here: Rehearsal) -> None:
 def test_memory_beyond_the_limit_ends_the_job_and_says_so(here: Rehearsal) -> None:
     eats = "import time; held = bytearray(200_000_000); time.sleep(1000)"
     argv = (sys.executable, "-c", eats)
-    found = here.run(here.script("trainer-0", "", argv=argv, memory=100 * 1024 * 1024))
-    assert found.culprit is not None
-    assert found.culprit.ending.startswith("exit code 137 (out of memory: used ")
-    assert found.culprit.ending.endswith(" of 100 MiB)")
+    status = here.run(here.script("trainer-0", "", argv=argv, memory=100 * 1024 * 1024))
+    assert status.culprit is not None
+    assert status.culprit.ending.startswith("exit code 137 (out of memory: used ")
+    assert status.culprit.ending.endswith(" of 100 MiB)")
 
 
 def test_hundreds_of_processes(here: Rehearsal) -> None:
-    found = here.run(*(here.script(f"trainer-{each}", "echo $$") for each in range(200)))
-    assert found.phase is Phase.succeeded
-    assert all(here.log(f"trainer-{each}") for each in range(200))
+    status = here.run(*(here.script(f"trainer-{number}", "echo $$") for number in range(200)))
+    assert status.phase is Phase.succeeded
+    assert all(here.log(f"trainer-{number}") for number in range(200))
 
 
 def test_a_flood_of_output_passes_whole_and_in_little_memory(here: Rehearsal) -> None:
@@ -302,22 +304,22 @@ def test_a_flood_of_output_passes_whole_and_in_little_memory(here: Rehearsal) ->
                 peak = max(peak, *(int(row.split()[1]) for row in file if row.startswith("VmHWM")))
         except (OSError, TypeError, AssertionError):
             continue
-    found = here.end()
-    assert found.phase is Phase.succeeded
-    assert not found.lost
+    status = here.end()
+    assert status.phase is Phase.succeeded
+    assert not status.lost
     logs = sorted((here.folder / "logs").iterdir())
-    assert [each.name for each in logs] == [
+    assert [log.name for log in logs] == [
         "fit-trainer-0.log",
         "fit-trainer-0.log.1",
     ]
-    assert sum(each.read_bytes().count(line.encode() + b"\n") for each in logs) == 1_000_000
+    assert sum(log.read_bytes().count(line.encode() + b"\n") for log in logs) == 1_000_000
     assert 0 < peak < 60_000
 
 
 def test_binary_output_is_kept(here: Rehearsal) -> None:
     octets = r"""printf '\000\377\n\200\r\n'"""
-    found = here.run(here.script("trainer-0", octets))
-    assert found.phase is Phase.succeeded
+    status = here.run(here.script("trainer-0", octets))
+    assert status.phase is Phase.succeeded
     assert here.log("trainer-0") == b"\x00\xff\n\x80\r\n"
 
 
@@ -330,19 +332,19 @@ def test_a_full_disk_costs_logs_and_never_the_run(here: Rehearsal) -> None:
     os.system(mounted)
     try:
         flood = "yes | head -c 5000000; echo done"
-        found = here.run(here.script("trainer-0", flood))
-        assert found.phase is Phase.succeeded
-        assert found.replicas[0].step is Step.ended
-        assert found.lost["fit-trainer-0"] > 1_000_000
+        status = here.run(here.script("trainer-0", flood))
+        assert status.phase is Phase.succeeded
+        assert status.replicas[0].step is Step.ended
+        assert status.lost["fit-trainer-0"] > 1_000_000
     finally:
         os.system(f"umount {here.folder}")
 
 
 def test_logs_that_may_not_grow_cost_output_and_never_the_run(tmp_path: Path) -> None:
     here = Rehearsal(tmp_path / "run", limit="ulimit -f 1000")
-    found = here.run(here.script("trainer-0", "yes | head -c 3000000; echo done"))
-    assert found.phase is Phase.succeeded
-    assert found.lost["fit-trainer-0"] > 1_000_000
+    status = here.run(here.script("trainer-0", "yes | head -c 3000000; echo done"))
+    assert status.phase is Phase.succeeded
+    assert status.lost["fit-trainer-0"] > 1_000_000
 
 
 def test_two_runs_do_not_disturb_each_other(here: Rehearsal, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`logs` on what runs on this machine."""
+"""`logs` for rehearsals on this machine."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ REPLICAS = (("trainers", 0), ("trainers", 1), ("pservers", 0))
 
 
 class Run:
-    """A run of which the test is the supervisor."""
+    """A run supervised by the test."""
 
     def __init__(
         self,
@@ -66,8 +66,8 @@ class Run:
         self._tell(Phase.running)
 
     def end(self, phase: Phase = Phase.succeeded, culprit: Culprit | None = None) -> None:
-        for each in self._writers.values():
-            each.close()
+        for writer in self._writers.values():
+            writer.close()
         self._tell(phase, culprit)
         if self._lock is not None:
             os.close(self._lock)
@@ -75,15 +75,15 @@ class Run:
 
     def _tell(self, phase: Phase, culprit: Culprit | None = None) -> None:
         host = os.uname().nodename
-        found = Status(self.job, "uid", phase, culprit=culprit, boot=run_state.boot(), host=host)
-        assert run_state.write(str(self.folder), found)
+        status = Status(self.job, "uid", phase, culprit=culprit, boot=run_state.boot(), host=host)
+        assert run_state.write(str(self.folder), status)
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Iterator[Run]:
-    found = Run(tmp_path)
-    yield found
-    found.end()
+    created = Run(tmp_path)
+    yield created
+    created.end()
 
 
 def command(*arguments: str) -> list[str]:
@@ -108,7 +108,7 @@ def shown(home: Path, *arguments: str) -> list[bytes]:
 
 
 def talk(run: Run) -> None:
-    """What three replicas say, in turn."""
+    """Write output of three replicas in turn."""
     run.write(b"up\n", "pservers")
     for step in range(3):
         run.write(b"step %d\n" % step, "trainers", step % 2)
@@ -147,7 +147,7 @@ def test_a_spec_says_which_job_it_is(run: Run, tmp_path: Path) -> None:
         (["--since", "1h", "--role", "pservers"], [b"up", b"down"]),
         (["--since", "2100-01-01T00:00:00Z"], []),
     ],
-    ids=lambda value: " ".join(value) if all(isinstance(each, str) for each in value) else "",
+    ids=lambda value: " ".join(value) if all(isinstance(part, str) for part in value) else "",
 )
 def test_options_choose_lines(
     run: Run, tmp_path: Path, options: list[str], lines: list[bytes]
@@ -168,15 +168,15 @@ def test_since_takes_the_time_that_timestamps_show_in_any_zone(run: Run, tmp_pat
 
 def test_json_is_one_object_per_line(run: Run, tmp_path: Path) -> None:
     talk(run)
-    found = [json.loads(each) for each in shown(tmp_path, "fit", "-o", "json")]
-    assert [(each["role"], each["index"], each["text"]) for each in found[:2]] == [
+    lines = [json.loads(line) for line in shown(tmp_path, "fit", "-o", "json")]
+    assert [(line["role"], line["index"], line["text"]) for line in lines[:2]] == [
         ("pservers", 0, "up"),
         ("trainers", 0, "step 0"),
     ]
 
 
 def test_bytes_are_passed_on_as_they_are(run: Run, tmp_path: Path) -> None:
-    written = bytes(each for each in range(256)) + b"\x1b[2J\r50%\r100%"
+    written = bytes(number for number in range(256)) + b"\x1b[2J\r50%\r100%"
     run.write(written)
     run.end()
     assert logs(tmp_path, "fit", "--role", "trainers", "--index", "0").stdout == written
@@ -260,7 +260,7 @@ def test_earlier_runs_are_read_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "message"),
     [
         (["fti"], 3, 'did you mean "fit"?'),
         (["quite-another"], 3, "quite-another has not run on this machine"),
@@ -280,12 +280,12 @@ def test_earlier_runs_are_read_too(tmp_path: Path) -> None:
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_what_cannot_be_shown_is_told(
-    run: Run, tmp_path: Path, arguments: list[str], code: int, told: str
+    run: Run, tmp_path: Path, arguments: list[str], code: int, message: str
 ) -> None:
     talk(run)
     done = logs(tmp_path, *arguments)
     assert done.stdout == b""
-    assert told in done.stderr.decode()
+    assert message in done.stderr.decode()
     assert done.returncode == code
 
 
@@ -303,13 +303,13 @@ def test_many_replicas_are_read_where_few_files_may_be_open(tmp_path: Path) -> N
     for index in range(200):
         many.write(b"up\n", "trainers", index)
     many.end()
-    found = subprocess.run(
+    done = subprocess.run(
         ["sh", "-c", 'ulimit -Sn 100 && exec "$@"', "sh", *command("fit", "--no-prefix")],
         env=variables(tmp_path),
         capture_output=True,
         check=False,
     )
-    assert found.stdout == b"up\n" * 200, found.stderr
+    assert done.stdout == b"up\n" * 200, done.stderr
 
 
 def test_a_terminal_gets_colours_and_no_control_sequences(run: Run, tmp_path: Path) -> None:
@@ -318,13 +318,13 @@ def test_a_terminal_gets_colours_and_no_control_sequences(run: Run, tmp_path: Pa
     ours, theirs = pty.openpty()
     with subprocess.Popen(command("fit"), env=variables(tmp_path), stdout=theirs) as process:
         os.close(theirs)
-        found = b""
+        output = b""
         try:
             while more := os.read(ours, 1000):
-                found += more
+                output += more
         except OSError:  # how a terminal says that the other end has gone
             pass
     os.close(ours)
     assert process.returncode == 0
     expected = "\x1b[36mtrainer-0 |\x1b[0m 100%\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}"
-    assert found.decode().splitlines() == [expected]
+    assert output.decode().splitlines() == [expected]

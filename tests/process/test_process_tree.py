@@ -1,4 +1,4 @@
-"""Processes of this machine: their trees, memory and time, and who has a port."""
+"""Processes of this machine: their trees, memory and time, and which one holds a port."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 MIB = 1024 * 1024
-# A parent with a child, which is in a session of its own and has a child as well.
+# A parent with a child in its own session, which has a child too.
 FAMILY = """
 import os, sys, time
 if os.fork() == 0:
@@ -34,7 +34,7 @@ time.sleep(60)
 
 @pytest.fixture
 def python() -> Iterator[Callable[..., subprocess.Popen[str]]]:
-    """Starts Python with a program; what it started is gone afterwards."""
+    """Return a function that starts Python programs, which are killed afterwards."""
     started: list[subprocess.Popen[str]] = []
 
     def start(program: str, **env: str) -> subprocess.Popen[str]:

@@ -1,8 +1,8 @@
 """
-Rehearsals with Paddle itself: jobs that train, and every way in which they end badly.
+Rehearsals with Paddle itself: jobs that train, and every way in which they can fail.
 
-Each run has real trainers and servers; they share a cache of Python environments, so that Paddle's
-older version with parameter servers is installed once.
+Each run has real trainers and servers. They share a cache of Python environments, so Paddle's older
+version with parameter servers is installed once.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ pytestmark = [
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 LAUNCHED = "python -m paddle.distributed.launch train.py"
-# What the launcher would tell each trainer; the address of the store is the contract's own.
+# What the launcher would set for each trainer; the contract sets the address of the store.
 TOLD = """\
   allowManagedEnv: [PADDLE_TRAINER_ID, PADDLE_TRAINERS_NUM, PADDLE_TRAINER_ENDPOINTS, PADDLE_CURRENT_ENDPOINT]
 """
@@ -69,15 +69,15 @@ class Done(NamedTuple):
     err: str
 
     def losses(self, trainer: int) -> list[float]:
-        return [float(each) for each in re.findall(rf"trainer {trainer} .*loss (\S+)", self.out)]
+        return [float(loss) for loss in re.findall(rf"trainer {trainer} .*loss (\S+)", self.out)]
 
     def weights(self) -> dict[str, str]:
-        """What each trainer holds at the end."""
+        """Return the final weights of each trainer."""
         return dict(re.findall(r"trainer (\d+) weights (.*)", self.out))
 
 
 class User(NamedTuple):
-    """Someone at a shell of this machine."""
+    """A user at a shell of this machine."""
 
     folder: Path
     mark: str
@@ -85,11 +85,11 @@ class User(NamedTuple):
     def write(
         self, command: str, name: str = "fit", replicas: int = 2, more: str = "", program: str = ""
     ) -> Path:
-        """A job that has the program of the example, or another one; its folder."""
+        """Write a job with the program of the example, or another one; return its folder."""
         folder = self.folder / name
         folder.mkdir()
-        for each in ("train.py", "housing.csv"):
-            shutil.copy(EXAMPLES / "fit-a-line-collective" / each, folder)
+        for file in ("train.py", "housing.csv"):
+            shutil.copy(EXAMPLES / "fit-a-line-collective" / file, folder)
         if program:
             (folder / "train.py").write_text(program, encoding="utf-8")
         env = {MARK: self.mark}
@@ -102,8 +102,8 @@ class User(NamedTuple):
                 "PADDLE_TRAINER_ENDPOINTS": ",".join(hosts),
                 "PADDLE_CURRENT_ENDPOINT": HOST.format(name=name, index="$(IDX)"),
             }
-        said = ", ".join(f'{key}: "{value}"' for key, value in env.items())
-        spec = SPEC.format(name=name, command=command, env=said, replicas=replicas)
+        variables = ", ".join(f'{key}: "{value}"' for key, value in env.items())
+        spec = SPEC.format(name=name, command=command, env=variables, replicas=replicas)
         (folder / "paddlejob.yaml").write_text(spec + more, encoding="utf-8")
         return folder
 
@@ -137,7 +137,7 @@ class User(NamedTuple):
         return job.status(last.number) if last is not None else None
 
     def wrote(self, replica: str, text: str, name: str = "fit") -> None:
-        """Wait until the log of *replica* holds *text*."""
+        """Wait until the log of *replica* contains *text*."""
         log = (
             self.folder / f"state/paddlespec/local/default/{name}/runs/1/logs/{name}-{replica}.log"
         )
@@ -146,7 +146,7 @@ class User(NamedTuple):
     def pid(self, replica: str, name: str = "fit") -> int:
         status = self.status(name)
         assert status is not None
-        (pid,) = [each.pid for each in status.replicas if each.name == f"{name}-{replica}"]
+        (pid,) = [other.pid for other in status.replicas if other.name == f"{name}-{replica}"]
         assert pid is not None
         return pid
 
@@ -170,7 +170,7 @@ def end(process: subprocess.Popen[str], within: float = 180) -> Done:
 
 @pytest.fixture(scope="module")
 def together(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, tuple[User, Done]]:
-    """Collective jobs that run at once: under the launcher, and by the variables alone."""
+    """Collective jobs that run concurrently: under the launcher, and by the variables alone."""
     user = User(tmp_path_factory.mktemp("together"), uuid.uuid4().hex)
     jobs = {
         "pair": user.write(LAUNCHED, "pair"),
@@ -182,7 +182,7 @@ def together(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, tuple[Use
     for name, folder in jobs.items():
         (user.folder / "out" / name).mkdir(parents=True)
         running[name] = user.train(folder, "--mount", f"/output={user.folder / 'out' / name}")
-    return {name: (user, end(each)) for name, each in running.items()}
+    return {name: (user, end(run)) for name, run in running.items()}
 
 
 @pytest.mark.parametrize("name", ["pair", "trio", "told", "told-trio"])
@@ -200,14 +200,14 @@ def test_trainers_train_one_model_and_save_it(
     assert len(weights) == count
     assert len(set(weights.values())) == 1
     assert (user.folder / "out" / name / "model.pdparams").stat().st_size > 100
-    told = done.err.splitlines()[-2:]
-    assert told == [f"{name}: complete", f"{name}: results are in {user.folder / 'out' / name}"]
+    lines = done.err.splitlines()[-2:]
+    assert lines == [f"{name}: complete", f"{name}: results are in {user.folder / 'out' / name}"]
     user.nothing_left()
 
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, tuple[User, Done]]:
-    """The example with parameter servers, twice at once; its requirements bring Paddle 2.6.2."""
+    """The example with parameter servers, twice concurrently; it installs Paddle 2.6.2."""
     user = User(tmp_path_factory.mktemp("served"), uuid.uuid4().hex)
     running = {}
     for name in ("one", "two"):
@@ -217,7 +217,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, tuple[User,
             *(EXAMPLES / "fit-a-line-ps", "-u", f"metadata.name={name}"),
             *("-u", f"env.{MARK}={user.mark}", "--mount", f"/output={out}"),
         )
-    return {name: (user, end(each, 600)) for name, each in running.items()}
+    return {name: (user, end(run, 600)) for name, run in running.items()}
 
 
 @pytest.mark.parametrize("name", ["one", "two"])
@@ -233,7 +233,7 @@ def test_parameter_servers_serve_and_are_stopped(
     assert f"{name}: complete, pservers stopped" in done.err
     status = user.status(name)
     assert status is not None
-    ends = {each.name: (each.code, each.why) for each in status.replicas}
+    ends = {replica.name: (replica.code, replica.why) for replica in status.replicas}
     assert ends[f"{name}-pserver-1"] == (143, "stopped")
     assert ends[f"{name}-trainer-1"] == (0, None)
     user.nothing_left()
@@ -254,7 +254,7 @@ def test_a_trainer_that_is_killed_takes_the_others_with_it_and_is_the_one_named(
 
 
 def test_a_trainer_that_is_killed_while_they_meet_leaves_nobody_waiting(user: User) -> None:
-    """Its peer would wait for ever: there is no limit in Paddle that ends it."""
+    """Its peer would wait forever: no limit in Paddle ends the wait."""
     late = "[ $PADDLESPEC_INDEX = 0 ] && sleep 1000; exec python train.py"
     process = user.train(user.write(late))
     user.wrote("trainer-1", "not yet listening")

@@ -1,4 +1,4 @@
-"""The shell text of manifests, run by real shells."""
+"""The shell scripts of manifests, run by real shells."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-SHELLS = [each for each in ("dash", "bash") if shutil.which(each)]
+SHELLS = [shell for shell in ("dash", "bash") if shutil.which(shell)]
 LONG = """sh -c 'trap "sleep 0.3; echo stopping; exit 9" TERM; echo up; while true; do sleep 0.05; done'"""
 
 
 def words(folder: Path, main: str, setup: Sequence[str] = (), after: Sequence[str] = ()) -> str:
-    """The text that the shell of a container runs."""
+    """Return the script that the shell of a container runs."""
     spec = "  mode: parallel\n  trainers: {replicas: 2}\n"
     for key, value in (("setup", setup), ("teardown", after), ("command", main)):
         spec += f"  {key}: {json.dumps(value)}\n"
@@ -43,7 +43,7 @@ def run(shell: str, text: str) -> tuple[int, list[str]]:
 
 
 def stopped(shell: str, text: str) -> tuple[int, list[str]]:
-    """What comes of a program that is told to end once it is up."""
+    """Return the result of a program that is terminated once it is running."""
     with subprocess.Popen(
         [shell, "-c", text], stdout=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
@@ -51,11 +51,11 @@ def stopped(shell: str, text: str) -> tuple[int, list[str]]:
         assert process.stdout.readline() == "up\n"
         process.send_signal(signal.SIGTERM)
         try:
-            said = process.communicate(timeout=60)[0].splitlines()
+            lines = process.communicate(timeout=60)[0].splitlines()
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-    return process.returncode, said
+    return process.returncode, lines
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -104,13 +104,13 @@ class TestProgram:
 
 
 class Output:
-    """A folder for results, as the pods of one run find it."""
+    """A folder for results, as the pods of one run see it."""
 
     def __init__(self, folder: Path, policy: str) -> None:
         self.folder, self.policy = folder, policy
 
     def begin(self, run_id: str) -> int:
-        """What the init container of one replica of a run comes to."""
+        """Return the result of the init container of one replica."""
         environment = {"PATH": "/usr/bin:/bin", "PADDLESPEC_OUTPUT": str(self.folder)}
         return subprocess.run(
             ["sh", "-c", script(f"output-{self.policy}.sh")],
@@ -151,7 +151,7 @@ class TestOutput:
         (tmp_path / ".hidden").touch()
         output = Output(tmp_path, "clear")
         assert output.begin_together("one") == {0}
-        assert {each.name for each in tmp_path.iterdir()} == {".paddlespec"}
+        assert {file.name for file in tmp_path.iterdir()} == {".paddlespec"}
         (tmp_path / "model").touch()
         assert output.begin("one") == 0
         assert (tmp_path / "model").exists()
@@ -164,18 +164,18 @@ def test_trainers_wait_for_every_pserver() -> None:
         ports = [first.getsockname()[1]]
         with socket.create_server(("127.0.0.1", 0)) as second:
             ports.append(second.getsockname()[1])
-        wanted = [f"127.0.0.1:{each}" for each in ports]
+        expected = [f"127.0.0.1:{port}" for port in ports]
         with subprocess.Popen(
             [sys.executable, "-u", "-c", script("wait-for-pservers.py")],
-            env={"PADDLESPEC_WAIT_FOR": ",".join(wanted)},
+            env={"PADDLESPEC_WAIT_FOR": ",".join(expected)},
             stdout=subprocess.PIPE,
             text=True,
         ) as waiting:
             assert waiting.stdout
-            assert waiting.stdout.readline() == f"{wanted[0]} is up\n"
-            assert waiting.stdout.readline().startswith(f"waiting for {wanted[1]}: ")
+            assert waiting.stdout.readline() == f"{expected[0]} is up\n"
+            assert waiting.stdout.readline().startswith(f"waiting for {expected[1]}: ")
             with socket.create_server(("127.0.0.1", ports[1])):
-                assert waiting.stdout.read() == f"{wanted[1]} is up\n"
+                assert waiting.stdout.read() == f"{expected[1]} is up\n"
     assert waiting.returncode == 0
 
 

@@ -1,4 +1,4 @@
-"""Tables of `get`: cut at the width of a terminal, and nowhere else."""
+"""Tables of `get` are cut at the width of a terminal, and not otherwise."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ def on_a_terminal(home: Path, *arguments: str) -> str:
     )
     os.close(theirs)
     assert done.returncode == 0
-    found = os.read(ours, 100_000).decode()
+    output = os.read(ours, 100_000).decode()
     os.close(ours)
-    return found
+    return output
 
 
 def test_tables_fit_a_terminal_and_are_whole_elsewhere(home: Path) -> None:
@@ -76,7 +76,7 @@ def test_tables_fit_a_terminal_and_are_whole_elsewhere(home: Path) -> None:
         shown = on_a_terminal(home, *arguments).splitlines()
         assert len(shown) > 1
         assert max(map(len, shown)) <= 80, shown
-        cut += any("…" in each for each in shown)
+        cut += any("…" in line for line in shown)
         piped = subprocess.run(
             [*COMMAND, *arguments],
             env=environment(home),

@@ -1,4 +1,4 @@
-"""`validate` and `render` as commands: what goes where, and with which code."""
+"""`validate` and `render` as commands: their output streams and exit codes."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ def test_many_files_give_the_same_as_few(tmp_path: Path) -> None:
     every = [f"paddlejob-{index:03}.yaml" for index in range(230)]
     whole = paddlespec(tmp_path, "validate", *every)
     parts = [paddlespec(tmp_path, "validate", *every[i : i + 50]) for i in range(0, 230, 50)]
-    assert whole.stdout == "".join(each.stdout for each in parts)
+    assert whole.stdout == "".join(part.stdout for part in parts)
     assert whole.returncode == 1
-    good = [each for index, each in enumerate(every) if index % 50]
+    good = [file for index, file in enumerate(every) if index % 50]
     rendered = paddlespec(tmp_path, "render", *good)
     assert rendered.returncode == 0
     assert rendered.stdout.count("kind: Job\n") == len(good)
@@ -96,12 +96,12 @@ def test_stdin_and_several_documents(tmp_path: Path) -> None:
     both = SPEC % "a" + "---\n" + SPEC % "b"
     assert paddlespec(tmp_path, "validate", "-", stdin=both).stderr == "2 specs are valid\n"
     done = paddlespec(tmp_path, "render", "-", "-o", "json", stdin=both)
-    names = [each["metadata"]["name"] for each in json.loads(done.stdout)["items"]]
+    names = [item["metadata"]["name"] for item in json.loads(done.stdout)["items"]]
     assert names == ["a-trainer", "b-trainer"]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "told"),
+    ("arguments", "code", "message"),
     [
         pytest.param(["validate"], 2, "no spec given", id="no-path"),
         pytest.param(["validate", "gone.yaml"], 1, "cannot read file", id="missing-file"),
@@ -121,11 +121,11 @@ def test_stdin_and_several_documents(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_codes_and_messages(tmp_path: Path, arguments: list[str], code: int, told: str) -> None:
+def test_codes_and_messages(tmp_path: Path, arguments: list[str], code: int, message: str) -> None:
     write(tmp_path, "paddlejob.yaml", SPEC % "a")
     done = paddlespec(tmp_path, *arguments)
     assert done.returncode == code, done.stderr
-    assert told in done.stdout + done.stderr
+    assert message in done.stdout + done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -139,7 +139,7 @@ def test_out_holds_exactly_what_is_rendered(tmp_path: Path) -> None:
     assert stale.returncode == 1
     assert stale.stdout == "stale out/a/job-a-trainer.yaml\nmissing out/b/job-b-trainer.yaml\n"
     assert paddlespec(tmp_path, "render", ".", "--out", "out").returncode == 0
-    files = sorted(each.name for each in (tmp_path / "out").rglob("*.yaml"))
+    files = sorted(file.name for file in (tmp_path / "out").rglob("*.yaml"))
     assert files == ["README.yaml", "job-b-trainer.yaml"]
 
 
@@ -223,7 +223,7 @@ def test_an_effective_spec_reads_like_a_spec(tmp_path: Path) -> None:
     write(tmp_path, ".paddlespec.yaml", project)
     write(tmp_path, "paddlejob.yaml", SPEC % "a")
     lines = paddlespec(tmp_path, "render", ".", "-o", "spec").stdout.splitlines()
-    keys = [each.partition(":")[0] for each in lines if each[0] not in "- "]
+    keys = [line.partition(":")[0] for line in lines if line[0] not in "- "]
     assert keys == ["apiVersion", "kind", "metadata", "spec"]
 
 
@@ -246,14 +246,14 @@ def test_a_terminal_shows_lines_and_hints_without_colour_too(plain: str, tmp_pat
 
 
 def on_a_terminal(folder: Path, command: str, environment: dict[str, str]) -> str:
-    """Everything that a command shows on a terminal."""
+    """Return everything that a command shows on a terminal."""
     import pty
 
     process, terminal = pty.fork()
     if not process:
         os.chdir(folder)
-        words = [sys.executable, "-m", "paddlespec", *command.split()]
-        os.execve(sys.executable, words, environment)
+        argv = [sys.executable, "-m", "paddlespec", *command.split()]
+        os.execve(sys.executable, argv, environment)
     shown = b""
     with os.fdopen(terminal, "rb", buffering=0) as stream:
         while chunk := _next(stream):
@@ -265,5 +265,5 @@ def on_a_terminal(folder: Path, command: str, environment: dict[str, str]) -> st
 def _next(stream: IO[bytes]) -> bytes:
     try:
         return stream.read(4096)
-    except OSError:  # how Linux says that nobody holds the other end any more
+    except OSError:  # on Linux, the other end of the terminal is closed
         return b""

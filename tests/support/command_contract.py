@@ -1,7 +1,7 @@
 """
-What the commands do with jobs, wherever they run: one suite for every backend.
+The behaviour of commands for jobs, wherever they run: one suite for every backend.
 
-A backend's own test module derives from `CommandContract` and gives the fixture `place`.
+The test module of a backend derives from `CommandContract` and provides the fixture `place`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ COMMANDS = {
 
 
 class Ended(Protocol):
-    """A command that has ended."""
+    """A finished command."""
 
     @property
     def stdout(self) -> str: ...
@@ -43,7 +43,7 @@ class Ended(Protocol):
 
 
 class Refused(NamedTuple):
-    """A command that a place cannot serve: its words, and what it says instead."""
+    """A command that a place does not support: its arguments, and the hint that it prints."""
 
     command: Sequence[str]
     message: str
@@ -55,7 +55,7 @@ class Place(Protocol):
 
     @property
     def target(self) -> str:
-        """What --target names it by."""
+        """The value of --target."""
 
     @property
     def line(self) -> str:
@@ -63,10 +63,10 @@ class Place(Protocol):
 
     @property
     def refused(self) -> Sequence[Refused]:
-        """What it cannot do."""
+        """The commands it does not support."""
 
     def job(self, name: str, ends: Ends) -> str:
-        """Write a spec of two trainers; its path."""
+        """Write a spec of two trainers; return its path."""
 
     def run(self, *arguments: str, code: int = 0) -> Ended:
         """Run a command, which must end with *code*."""
@@ -78,7 +78,7 @@ def spec(name: str, ends: Ends) -> str:
 
 
 class CommandContract:
-    """The commands at one place."""
+    """Every command at one place."""
 
     def do(self, place: Place, *arguments: str, code: int = 0) -> Ended:
         return place.run(*arguments, "--target", place.target, code=code)

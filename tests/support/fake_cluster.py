@@ -1,8 +1,8 @@
 """
-A cluster in memory: as much of an API server as an apply talks to.
+A cluster in memory: as much of an API server as an apply needs.
 
-It keeps account of who set which field, refuses what our own table calls immutable, collects what a
-deleted object owned, and can stop answering at the nth write. It has no controllers: tests finish
+It records who set which field, refuses changes that our own table calls immutable, collects what a
+deleted object owned, and can stop responding at the nth write. It has no controllers: tests finish
 Jobs by hand.
 """
 
@@ -29,7 +29,7 @@ class Died(BaseException):
 
 
 class Cluster:
-    """Objects by identity; satisfies what an apply uses of `Client`."""
+    """Objects by identity; implements what an apply uses of `Client`."""
 
     namespace = NAMESPACE
     host = "https://cluster.test"
@@ -50,12 +50,12 @@ class Cluster:
     def find(
         self, api_version: str, kind: str, _namespace: str, selector: str = ""
     ) -> list[Manifest]:
-        wanted = dict(part.split("=") for part in selector.split(",") if part)
+        labels = dict(part.split("=") for part in selector.split(",") if part)
         return [
             copy.deepcopy(live)
             for target, live in self.objects.items()
             if (target.api_version, target.kind) == (api_version, kind)
-            and wanted.items() <= (live["metadata"].get("labels") or {}).items()
+            and labels.items() <= (live["metadata"].get("labels") or {}).items()
         ]
 
     def serves(self, *_: str) -> bool:
@@ -79,7 +79,7 @@ class Cluster:
             if after == live:
                 return copy.deepcopy(live)
         if dry_run:
-            # Versions move with writes only.
+            # Only writes change versions.
             version = live["metadata"]["resourceVersion"] if live else "0"
             after["metadata"]["resourceVersion"] = version
             return after
@@ -123,7 +123,7 @@ class Cluster:
         self.collect(uid)
 
     def pause(self, _seconds: float) -> None:
-        """Time passes: what is being deleted goes."""
+        """Time passes: objects that are being deleted disappear."""
         for live in list(self.objects.values()):
             if "deletionTimestamp" in live["metadata"]:
                 self.collect(live["metadata"]["uid"])
@@ -132,10 +132,10 @@ class Cluster:
     def tidying(self) -> Iterator[None]:
         yield
 
-    # What happens in a cluster without us
+    # Changes by others
 
     def collect(self, uid: str) -> None:
-        """Remove an object and all that it owns."""
+        """Delete an object and everything it owns."""
         self.objects = {
             target: live
             for target, live in self.objects.items()
@@ -144,14 +144,14 @@ class Cluster:
         }
 
     def touch(self, target: Identity, change: Callable[[Manifest], object]) -> None:
-        """Change an object, if it is there, as somebody else would."""
+        """Change an existing object, as another user would."""
         live = self.objects.get(self._key(target))
         if live is not None:
             change(live)
             live["metadata"]["resourceVersion"] = self._next()
 
     def plant(self, manifest: Manifest, *, ours: bool) -> None:
-        """Add an object that nobody applies here."""
+        """Add a foreign object."""
         key = self._key(identity(manifest))
         live = self._merged(None, copy.deepcopy(manifest)) if ours else self._new(manifest)
         self.objects.setdefault(key, live)
@@ -184,7 +184,7 @@ class Cluster:
         return copy.deepcopy(after)
 
     def _write(self, target: Identity) -> None:
-        # A lock is given back in a thread of its own; who dies just leaves it.
+        # A lock is released in its own thread; a client that dies leaves it.
         if self.writes_left is not None and target.kind != "Lease":
             if not self.writes_left:
                 raise Died

@@ -16,7 +16,7 @@ RUN = pytest.StashKey[Path]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Take the folder of the run, or make it."""
+    """Use the folder of the run, or create it."""
     given = getattr(config, "workerinput", None)
     if given is not None:
         config.stash[RUN] = Path(given["run"])
@@ -28,5 +28,5 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: WorkerController) -> None:
-    """Tell a worker of xdist where the folder is."""
+    """Pass the folder to a worker of xdist."""
     node.workerinput["run"] = str(node.config.stash[RUN])

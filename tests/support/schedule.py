@@ -1,4 +1,4 @@
-"""Which tests stay together in one worker of xdist; every other test goes where there is room."""
+"""Which tests stay together in one worker of xdist; all others are distributed freely."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xdist.scheduler import LoadScopeScheduling
 if TYPE_CHECKING:
     from xdist.remote import Producer
 
-# What these share, each worker would have to make for itself, or to wait for.
+# Each worker would have to create, or wait for, what these share.
 TOGETHER = {
     "tests/cluster/exclusive/extensions/": "a control plane with kinds of others",
     "tests/cluster/exclusive/": "a control plane of their own",
@@ -22,7 +22,7 @@ TOGETHER = {
 
 
 class Scheduling(LoadScopeScheduling):  # type: ignore[misc]  # a library without types
-    """Hand out single tests, and those that stay together as one; the most come first."""
+    """Distribute single tests, and groups that stay together; the largest groups come first."""
 
     def _split_scope(self, nodeid: str) -> str:
         return next((path for path in TOGETHER if nodeid.startswith(path)), nodeid)
@@ -30,5 +30,5 @@ class Scheduling(LoadScopeScheduling):  # type: ignore[misc]  # a library withou
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling | None:
-    """Be what `--dist loadscope` means here."""
+    """Replace `--dist loadscope`."""
     return Scheduling(config, log) if config.getvalue("dist") == "loadscope" else None

@@ -1,8 +1,8 @@
 """
-A second try for tests whose stage failed: the control plane did not answer, say.
+A second try for tests whose environment failed, for example an unresponsive control plane.
 
-A failure of the product or of a test is never tried again. Second tries are counted, and a run
-that needed too many of them fails: its stage is not fit to judge by.
+A failure of the product or of a test is never retried. Second tries are counted, and a run that
+needs too many of them fails, because its environment is not reliable.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 from control_plane.failure import StageError
 
-# The share of the tests that may need a second try; one may in any case.
+# The share of tests that may need a second try; one is always allowed.
 TOLERATED = 0.005
 PROPERTY = "second try"
 REASON = pytest.StashKey[str]()
@@ -50,14 +50,14 @@ class SecondTries:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Count in the process that reports; workers only try."""
+    """Count in the process that reports; workers only retry."""
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(SecondTries(), "second-tries")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
-    """Run a test, and once more if its stage failed; only the last try is reported."""
+    """Run a test, and again if its environment failed; only the last try is reported."""
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     reports = runtestprotocol(item, log=False, nextitem=nextitem)
     reason = item.stash.get(REASON, None)
@@ -73,6 +73,6 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
-    """Note that the stage of a test failed."""
+    """Note that the environment of a test failed."""
     if call.excinfo is not None and call.excinfo.errisinstance(StageError):
         item.stash[REASON] = str(call.excinfo.value)

@@ -1,4 +1,4 @@
-"""What a run says at its end that goes unseen among thousands of dots."""
+"""A summary of a run, for what is easily missed among thousands of dots."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FAULTS = "faults"
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say which cluster tests did not run, and how many faults were survived."""
+    """Report which cluster tests did not run, and how many faults were survived."""
     skipped = [
         report.longrepr[2]
         for report in terminalreporter.getreports("skipped")

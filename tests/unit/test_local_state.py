@@ -240,7 +240,7 @@ def test_last_lines_are_fit_to_be_shown() -> None:
     [
         (7, "exit code 7"),
         (139, "exit code 139 (segmentation fault)"),
-        (245, "exit code 245 (a process below it: segmentation fault)"),
+        (245, "exit code 245 (a child process: segmentation fault)"),
         (255, "exit code 255"),
         (240, "exit code 240"),
     ],

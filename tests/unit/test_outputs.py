@@ -41,13 +41,13 @@ from paddlespec.runs.history import (
 )
 from paddlespec.runs.state import (
     Condition,
-    Doing,
-    Happening,
     JobState,
+    ObjectEvent,
     RoleState,
     Stage,
     Status,
     Worker,
+    WorkerState,
 )
 from paddlespec.shapes import all_schemas
 from paddlespec.spec import explain
@@ -74,10 +74,10 @@ JOBS = [
     ),
 ]
 WORKERS = [
-    Worker("fit-0", "trainers", None, Doing.pending),
+    Worker("fit-0", "trainers", None, WorkerState.pending),
     *(
         Worker("fit-0", "trainers", 0, each, True, "Why", "n", "a", 1, AT, AT, 137, "why")
-        for each in Doing
+        for each in WorkerState
     ),
 ]
 
@@ -125,7 +125,7 @@ def test_a_schema_is_one_and_says_what_everything_is(name: str) -> None:
     [
         ("jobs", "Job state", Stage),
         ("status", " state", Stage),
-        ("workers", "Worker state", Doing),
+        ("workers", "Worker state", WorkerState),
         ("history", "Run state", State),
         ("validate", "Finding severity", Severity),
         ("diff", "ObjectChange operation", Operation),
@@ -212,7 +212,7 @@ def test_jobs_and_workers() -> None:
             RUNS[-1],
             tuple(WORKERS),
             (Condition("Job/fit", "Complete"), Condition("Job/fit", "Failed", AT, "Why")),
-            (Happening(None, "Pod/x", "Why"), Happening(AT, "Pod/x", "Why", "text", 3, True)),
+            (ObjectEvent(None, "Pod/x", "Why"), ObjectEvent(AT, "Pod/x", "Why", "text", 3, True)),
             "trainer-0 failed",
         ),
     ],

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from paddlespec.backends.cluster.observe.job_states import gathered, state
-from paddlespec.backends.cluster.observe.job_status import happening
+from paddlespec.backends.cluster.observe.job_status import object_event
 from paddlespec.backends.cluster.observe.replicas import worker, workers
 from paddlespec.report.jobs import job_data, jobs
 from paddlespec.report.jobs import workers as workers_table
@@ -24,13 +24,13 @@ from paddlespec.runs.history import (
     State,
 )
 from paddlespec.runs.state import (
-    Doing,
-    Happening,
     JobState,
+    ObjectEvent,
     RoleState,
     Stage,
     Status,
     Worker,
+    WorkerState,
 )
 from paddlespec.selector import parse
 
@@ -54,15 +54,15 @@ PODS: dict[str, tuple[str, dict[str, Any]]] = {
         conditions: [{type: Ready, status: "True"}]
         containerStatuses: [{name: paddle, restartCount: 2, state: {running: {}}}]
         """,
-        {"state": Doing.running, "ready": True, "restarts": 2, "address": "10.0.0.7"},
+        {"state": WorkerState.running, "ready": True, "restarts": 2, "address": "10.0.0.7"},
     ),
-    "not-ready": ("phase: Running", {"state": Doing.running, "reason": "NotReady"}),
+    "not-ready": ("phase: Running", {"state": WorkerState.running, "reason": "NotReady"}),
     "done": (
         """
         phase: Succeeded
         containerStatuses: [{name: paddle, state: {terminated: {exitCode: 0, finishedAt: t}}}]
         """,
-        {"state": Doing.succeeded, "code": 0, "finished": "t", "reason": None},
+        {"state": WorkerState.succeeded, "code": 0, "finished": "t", "reason": None},
     ),
     "out-of-memory": (
         """
@@ -71,7 +71,7 @@ PODS: dict[str, tuple[str, dict[str, Any]]] = {
         - {name: paddle, state: {terminated: {exitCode: 137, reason: OOMKilled}}}
         """,
         {
-            "state": Doing.failed,
+            "state": WorkerState.failed,
             "reason": "OOMKilled",
             "code": 137,
             "message": "exit code 137 (out of memory)",
@@ -97,7 +97,7 @@ PODS: dict[str, tuple[str, dict[str, Any]]] = {
         - {type: PodScheduled, status: "False", reason: Unschedulable, message: 0/4 nodes are available}
         """,
         {
-            "state": Doing.pending,
+            "state": WorkerState.pending,
             "reason": "Unschedulable",
             "message": "fits on no node: 0/4 nodes are available",
         },
@@ -112,13 +112,13 @@ PODS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "starting": (
         "{phase: Pending, containerStatuses: [{name: p, state: {waiting: {reason: PodInitializing}}}]}",
-        {"state": Doing.pending, "reason": "PodInitializing", "message": None},
+        {"state": WorkerState.pending, "reason": "PodInitializing", "message": None},
     ),
     "a-reason-that-is-a-sentence": (
         "{phase: Failed, reason: 'the canary sang'}",
-        {"state": Doing.failed, "reason": None},
+        {"state": WorkerState.failed, "reason": None},
     ),
-    "nobody-knows": ("phase: Unknown", {"state": Doing.unknown}),
+    "nobody-knows": ("phase: Unknown", {"state": WorkerState.unknown}),
 }
 
 
@@ -143,8 +143,8 @@ def test_a_pod_is_a_replica(case: str) -> None:
 
 
 def test_a_pod_that_is_being_deleted_stops() -> None:
-    assert worker(pod("phase: Running", deletionTimestamp=HOUR_AGO)).state is Doing.stopping
-    assert worker(pod("phase: Failed", deletionTimestamp=HOUR_AGO)).state is Doing.failed
+    assert worker(pod("phase: Running", deletionTimestamp=HOUR_AGO)).state is WorkerState.stopping
+    assert worker(pod("phase: Failed", deletionTimestamp=HOUR_AGO)).state is WorkerState.failed
 
 
 def test_trainers_stand_first_and_by_rank() -> None:
@@ -281,9 +281,11 @@ def test_a_spec_that_is_not_kept_hides_nothing_else() -> None:
 # Events.
 
 
-def event(message: str, reason: str = "FailedCreate", **fields: Any) -> Happening:
+def event(message: str, reason: str = "FailedCreate", **fields: Any) -> ObjectEvent:
     involved = {"kind": "Job", "name": "fit-trainer"}
-    return happening({"involvedObject": involved, "reason": reason, "message": message, **fields})
+    return object_event(
+        {"involvedObject": involved, "reason": reason, "message": message, **fields}
+    )
 
 
 @pytest.mark.parametrize(
@@ -344,7 +346,12 @@ def test_a_job_is_a_line_of_80_columns() -> None:
 def test_a_replica_is_a_line_of_80_columns() -> None:
     name = "word2vec-of-the-ads-team-trainer-12-abcde"
     found = Worker(
-        name, "trainers", 12, Doing.pending, reason="ImagePullBackOff", node="node-of-a-long-name"
+        name,
+        "trainers",
+        12,
+        WorkerState.pending,
+        reason="ImagePullBackOff",
+        node="node-of-a-long-name",
     )
     shown = workers_table([found], NOW, width=80).splitlines()
     assert all(cells(line) <= 80 for line in shown)
@@ -361,7 +368,7 @@ def test_one_screen() -> None:
     found = Status(
         JOB,
         record(),
-        events=(Happening(HOUR_AGO, "Job/x", "FailedCreate", "exceeds the quota q", 4, True),),
+        events=(ObjectEvent(HOUR_AGO, "Job/x", "FailedCreate", "exceeds the quota q", 4, True),),
         evidence=("n1: 1 of 8 cpu free, 1 short", "n2: is cordoned"),
     )
     assert screen(found, NOW, ["paddlespec logs word2vec -f"]).splitlines() == [

@@ -131,7 +131,7 @@ def test_trainers_wait_for_their_pservers(state: str, waits: bool) -> None:
 def test_a_known_last_line(line: str, words: str) -> None:
     message = meaning(["canary", line, ""])
     assert message is not None
-    assert message.words == words
+    assert message.text == words
     assert message.quote in line
 
 

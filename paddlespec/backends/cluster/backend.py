@@ -35,12 +35,12 @@ def open_engine(request: Request, place: Place) -> Engine:
 
 
 def is_available() -> bool:
-    """Whether kubectl would know a cluster."""
+    """Report whether kubectl would find a cluster."""
     files = (os.environ.get("KUBECONFIG") or "~/.kube/config").split(os.pathsep)
     in_pod = bool(os.environ.get("KUBERNETES_SERVICE_HOST"))
     return in_pod or any(os.path.exists(os.path.expanduser(file)) for file in files if file)
 
 
 def knowledge(name: str, namespace: str | None) -> Knowledge:  # noqa: ARG001 - only the server knows
-    """Return nothing: only a request could tell."""
+    """Return nothing, because only a request could answer."""
     return Knowledge.nothing

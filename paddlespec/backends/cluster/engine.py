@@ -48,7 +48,7 @@ if TYPE_CHECKING:
         Work,
     )
 
-    # A client that answers from what was fetched, or why nothing could be fetched.
+    # A client that answers from prefetched objects, or the reason why there are none.
     Fetched = dict[tuple[str, str], Client | OperationFailed]
 
 
@@ -56,7 +56,7 @@ class Engine:
     """
     The operations on one cluster.
 
-    *connection* is asked for once, by the first operation, in whichever thread that runs.
+    *connection* is called once, by the first operation, in the thread of that operation.
     """
 
     def __init__(self, connection: Callable[[], Connection], deadline: float | None = None) -> None:
@@ -92,7 +92,7 @@ class Engine:
 
     @property
     def namespace(self) -> str:
-        """The namespace of objects that name none."""
+        """The namespace for objects that name none."""
         return self.client.namespace
 
     def until(self, deadline: float | None) -> None:
@@ -106,7 +106,7 @@ class Engine:
         self.client.pause(seconds)
 
     def share(self, jobs: int) -> None:
-        """Divide the requests that may be under way among *jobs* operations."""
+        """Divide the concurrent requests among *jobs* operations."""
         self._at_once = max(1, AT_ONCE // jobs)
         for client in self._clients():
             client.share(self._at_once)
@@ -207,7 +207,7 @@ class Engine:
         return remove.remaining(self.client, name, claims=claims)
 
     def job_states(self, *, everywhere: bool, over: bool) -> tuple[list[JobState], list[Unread]]:
-        """Return the jobs, finished ones only with *over*."""
+        """Return the jobs; finished ones only with *over*."""
         return job_states.job_states(self.client, everywhere=everywhere, over=over)
 
     def status(self, name: str) -> Status:
@@ -231,7 +231,7 @@ class Engine:
         return histories.records(self.client, everywhere=everywhere)
 
     def _clients(self) -> list[Client]:
-        """The connection, if there is one yet, and its copies."""
+        """Yield the connection, if it exists, and its copies."""
         fetched = [*self._before_compare.values(), *self._before_look.values()]
         known = (self._client, *fetched)
         return [client for client in known if isinstance(client, Client)]

@@ -1,4 +1,4 @@
-"""The backend `local`: processes of this machine, under a supervisor."""
+"""The backend `local`: processes of this machine, run by a supervisor."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ is_foreground = True
 
 
 def check(request: Request) -> None:
-    """Raise `InvalidOption` for a mount that is not PATH=DIR, or has no such folder."""
+    """Raise `InvalidOption` for a mount that is not PATH=DIR, or whose folder does not exist."""
     _mounts(request.options.get("--mount", ()))
 
 
 def open_engine(request: Request, place: Place) -> Engine:
-    """Return an engine; the folders of *place* stand for claims that no --mount names."""
+    """Return an engine; the folders of *place* replace claims that no --mount maps."""
     from paddlespec.backends.local.engine import Engine as LocalEngine
 
     return LocalEngine(
@@ -42,12 +42,12 @@ def open_engine(request: Request, place: Place) -> Engine:
 
 
 def is_available() -> bool:
-    """Whether processes can be supervised here."""
+    """Report whether processes can be supervised on this system."""
     return sys.platform != "win32"
 
 
 def knowledge(name: str, namespace: str | None) -> Knowledge:
-    """Return what the user's state folder says about the job *name*."""
+    """Return what the state folder of the user records about the job *name*."""
     if not is_available():
         return Knowledge.nothing
     from paddlespec.backends.local.store.job_folder import DEFAULT_NAMESPACE, JobFolder, jobs
@@ -71,7 +71,7 @@ def _options(request: Request, place: Place) -> Options:
 
 
 def _mounts(given: Sequence[str]) -> dict[str, str]:
-    """`PATH=DIR` options as absolute folders by path."""
+    """Parse `PATH=DIR` options to absolute folders, keyed by path."""
     mounts = {}
     for text in given:
         path, separator, folder = text.partition("=")

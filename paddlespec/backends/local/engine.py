@@ -52,7 +52,7 @@ class Engine:
     """
     The operations on this machine.
 
-    With `attached`, the runs it starts end with this command, unless its time runs out.
+    With `attached`, the runs it starts end with this command, unless the command times out.
     """
 
     def __init__(
@@ -85,9 +85,9 @@ class Engine:
 
     def pause(self, seconds: float) -> None:
         """
-        Wait, for a moment only: looking again costs no request.
+        Wait briefly; polling this machine costs no requests.
 
-        Raises `TimeRanOut` at the deadline, and lets attached runs go on then.
+        Raises `TimeRanOut` at the deadline, after releasing attached runs.
         """
         if self._cancelled:
             raise Interrupted
@@ -140,7 +140,7 @@ class Engine:
         return run
 
     def look(self, run: Run, until: Until) -> Progress:
-        """Return how far *run* is on its way to *until*."""
+        """Return the progress of *run* towards *until*."""
         name = run.work.name
         folder = self._folder(name)
         record = next((known for known in folder.history().runs if known.uid == run.uid), None)
@@ -152,7 +152,7 @@ class Engine:
         return progress.progress(status, until)
 
     def is_running(self, run: Run) -> bool:
-        """Whether *run* has not ended."""
+        """Report whether *run* has not ended."""
         status = self._latest(self._folder(run.work.name))
         return status is not None and status.uid == run.uid and not status.phase.is_over
 
@@ -233,7 +233,7 @@ class Engine:
         return jobs.status(self.namespace, name, self.environment)
 
     def glance(self, name: str) -> Status:
-        """Return the job and its replicas, which is all there is here."""
+        """Return the job and its replicas, which is everything that is known here."""
         return self.status(name)
 
     def run_of(self, name: str) -> Run | None:

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from paddlespec.backends.local.store.launch import Process
 
 
-def execute(process: Process, command: Sequence[str], tell: Callable[[str], None]) -> int:
+def execute(process: Process, command: Sequence[str], report: Callable[[str], None]) -> int:
     """Run *command* as *process* was run; return its exit code as in a shell."""
     hidden = sorted(name for name in process.secret if launch.is_hidden(process.env.get(name, "")))
     if hidden:
-        tell(f"secret values are not stored; unset variables: {', '.join(hidden)}")
+        report(f"secret values are not stored; unset variables: {', '.join(hidden)}")
     env = {name: value for name, value in process.env.items() if name not in hidden}
     argv = [*_mounts(process), *command]
     try:
@@ -32,7 +32,7 @@ def execute(process: Process, command: Sequence[str], tell: Callable[[str], None
 
 
 def _mounts(process: Process) -> tuple[str, ...]:
-    """Return the words that give a command the mounts of *process*, if it has any."""
+    """Return the command prefix that provides the mounts of *process*, if it has any."""
     if HELPER not in process.argv:
         return ()
     return process.argv[: process.argv.index(HELPER) + 2]

@@ -1,4 +1,4 @@
-"""What this machine offers to commands; each class loads what it needs when it is used."""
+"""What this machine offers to commands; each class imports what it needs on first use."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LACKS = {
 
 
 class LocalLogs(NamedTuple):
-    """Log files of runs; `namespace` is None if the user names none."""
+    """Read the log files of runs; `namespace` is None if the user names none."""
 
     namespace: str | None
 
@@ -42,7 +42,7 @@ class LocalLogs(NamedTuple):
 
 
 class LocalExecutes(NamedTuple):
-    """Commands beside a process, with its variables, folder and mounts."""
+    """Run commands beside a process, with its variables, folder and mounts."""
 
     engine: Engine
 
@@ -65,30 +65,30 @@ class LocalExecutes(NamedTuple):
 
 
 class LocalAddresses(NamedTuple):
-    """Processes listen on addresses of this machine."""
+    """Return addresses of this machine, on which processes listen."""
 
     def address(self, worker: Worker) -> str:
-        """The loopback address of a replica; replicas that never meet share one."""
+        """Return the loopback address of a replica; replicas that do not communicate share one."""
         return worker.address or "127.0.0.1"
 
 
 class LocalHoldings(NamedTuple):
-    """Cores, memory and devices of this machine."""
+    """Return cores, memory and devices of this machine."""
 
     def holdings(self) -> tuple[list[Holding], list[Unknown]]:
-        """One row for each resource; the system hides none."""
+        """Return one row for each resource; none is hidden from the user."""
         from paddlespec.backends.local.machine import resources
 
         return list(resources.holdings()), []
 
 
 class LocalAdvice(NamedTuple):
-    """What to do with a rehearsal that was started."""
+    """Advise what to do with a started rehearsal."""
 
     engine: Engine
 
     def after_apply(self, run: Run, until: Until) -> str | None:
-        """Where the results of a complete run are, or how to follow one that goes on."""
+        """Say where the results of a complete run are, or how to follow a running one."""
         name = run.work.name
         if until is Until.complete:
             results = self.engine.results(run)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def running(engine: Engine, name: str, role: str | None, index: int | None) -> Worker:
     """The first running replica of those that the options choose; trainers by default."""
-    from paddlespec.runs.state import Doing
+    from paddlespec.runs.state import WorkerState
 
     plural = role_of(role, "trainers")
     status = engine.glance(name)
@@ -24,7 +24,7 @@ def running(engine: Engine, name: str, role: str | None, index: int | None) -> W
         if worker.role == plural and index in (None, worker.rank)
     ]
     for worker in chosen:
-        if worker.state is Doing.running:
+        if worker.state is WorkerState.running:
             return worker
     asked = " ".join([str(plural).removesuffix("s"), *([] if index is None else [str(index)])])
     if chosen:

@@ -1,4 +1,4 @@
-"""The audit log of the control plane, of which only what is new is read each time."""
+"""The audit log of the control plane, read incrementally."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from pathlib import Path
 
-# An event names who asked and what for before the bodies.
+# In an event, user and object come before the bodies.
 HEAD = re.compile(
     rb'\{.*?"user":\{(?:"username":"(?P<user>[^"]*)")?'
     rb'(?:.*?"objectRef":\{(?:[^}]*?"namespace":"(?P<namespace>[^"]*)")?)?'
@@ -17,7 +17,7 @@ HEAD = re.compile(
 
 
 class Entry(NamedTuple):
-    """Where a line of the log is, and whose it is."""
+    """The position of a line of the log, and its user and namespace."""
 
     user: str | None
     namespace: str | None
@@ -26,9 +26,10 @@ class Entry(NamedTuple):
 
 
 class AuditLog:
-    """The requests that were made, oldest first.
+    """
+    The requests so far, oldest first.
 
-    A run writes a hundred megabytes of them, so that only their places are kept.
+    A run writes a hundred megabytes of them, so only their positions are kept.
     """
 
     def __init__(self, path: Path) -> None:
@@ -37,7 +38,7 @@ class AuditLog:
         self._entries: list[Entry] = []
 
     def holds(self, mark: str) -> bool:
-        """Read what is new, and tell whether a request with this mark in its path is there."""
+        """Read new entries, and report whether one has this mark in its path."""
         with self._path.open("rb") as file:
             file.seek(self._read)
             complete, end, _ = file.read().rpartition(b"\n")
@@ -47,7 +48,7 @@ class AuditLog:
         return any(mark.encode() in line for line in lines)
 
     def events(self, user: str | None, namespace: str | None) -> list[dict[str, Any]]:
-        """The events read so far, of a user and in a namespace where these are named."""
+        """Return the events read so far, optionally of one user or namespace."""
         events = []
         with self._path.open("rb") as file:
             for entry in self._entries:

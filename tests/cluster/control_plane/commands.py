@@ -19,7 +19,7 @@ UNTHROTTLED = ("--kube-api-qps=1000", "--kube-api-burst=2000")
 
 @dataclass(frozen=True)
 class Ports:
-    """The loopback ports of one control plane; `pod` is for a test that serves for pods."""
+    """The loopback ports of one control plane; `pod` is for a test that serves in place of pods."""
 
     etcd: int
     etcd_peer: int
@@ -31,12 +31,12 @@ class Ports:
 
 
 def free_ports() -> Ports:
-    """Take the ports of one control plane."""
+    """Reserve the ports of one control plane."""
     return Ports(*unused_ports(len(fields(Ports))))
 
 
 def unused_ports(count: int) -> list[int]:
-    """Take free ports at once, since ports taken one by one may repeat."""
+    """Reserve free ports at once, because ports reserved one by one may repeat."""
     with ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
         for endpoint in sockets:
@@ -45,7 +45,7 @@ def unused_ports(count: int) -> list[int]:
 
 
 def etcd(binaries: Path, folder: Path, ports: Ports) -> Sequence[str]:
-    """Skip the disk syncs: the data is not to survive anything."""
+    """Skip disk syncs: the data need not survive anything."""
     client, peer = f"http://{LOOPBACK}:{ports.etcd}", f"http://{LOOPBACK}:{ports.etcd_peer}"
     return (
         str(binaries / "etcd"),
@@ -61,9 +61,10 @@ def etcd(binaries: Path, folder: Path, ports: Ports) -> Sequence[str]:
 
 
 def apiserver(binaries: Path, folder: Path, ports: Ports) -> Sequence[str]:
-    """Serve with a certificate that the server makes itself.
+    """
+    Serve with a self-signed certificate.
 
-    Its key also signs service account tokens, so that no tool has to make a key.
+    Its key also signs service account tokens, so no tool has to create a key.
     """
     key = certificates(folder) / "apiserver.key"
     return (
@@ -93,9 +94,10 @@ def apiserver(binaries: Path, folder: Path, ports: Ports) -> Sequence[str]:
 
 
 def controller_manager(binaries: Path, folder: Path, ports: Ports) -> Sequence[str]:
-    """Judge nodes by their leases, with patience.
+    """
+    Judge nodes by their leases, patiently.
 
-    A stopped API server in a test is not a dead node.
+    A stopped API server in a test does not mean that nodes are dead.
     """
     return (
         str(binaries / "kube-controller-manager"),
@@ -113,7 +115,7 @@ def controller_manager(binaries: Path, folder: Path, ports: Ports) -> Sequence[s
 
 
 def scheduler(binaries: Path, folder: Path, ports: Ports) -> Sequence[str]:
-    """Run alone, so without an election."""
+    """Run a single instance, without leader election."""
     return (
         str(binaries / "kube-scheduler"),
         f"--kubeconfig={folder / 'scheduler.kubeconfig'}",

@@ -59,9 +59,10 @@ CONTROLLERS = {
 
 @contextmanager
 def running(plane: ControlPlane, *names: str) -> Iterator[None]:
-    """Run `jobset`, `kueue` or both, in any order.
+    """
+    Run `jobset`, `kueue` or both, in any order.
 
-    Afterwards the cluster knows nothing of their kinds and webhooks.
+    Afterwards their kinds and webhooks are removed from the cluster.
     """
     if not plane.owned:
         pytest.skip("only an API server on this machine reaches webhooks on loopback")
@@ -111,7 +112,7 @@ def _path(hook: Manifest) -> str:
 def _command(
     plane: ControlPlane, name: str, build: Build, folder: Path, configuration: Manifest
 ) -> Sequence[str]:
-    """Write the files that a controller reads, and give its command line."""
+    """Write the files that a controller reads, and return its command line."""
     for suffix in ("crt", "key"):
         shutil.copyfile(
             certificates(plane.folder) / f"apiserver.{suffix}", folder / f"tls.{suffix}"
@@ -131,7 +132,7 @@ def _command(
 
 @contextmanager
 def _namespace(plane: ControlPlane, parts: Installation) -> Iterator[None]:
-    """Create the namespace of a controller with its Secrets; its end is not awaited."""
+    """Create the namespace of a controller with its Secrets; its deletion is not awaited."""
     name = parts.namespace["metadata"]["name"]
     plane.eventually(partial(_created, plane, parts.namespace), within=60)
     for secret in parts.secrets:
@@ -154,7 +155,7 @@ def _created(plane: ControlPlane, namespace: Manifest) -> bool:
 
 
 def _serves(port: int, paths: set[str]) -> bool:
-    """Check that a webhook answers at every path, whatever it says to an empty review."""
+    """Check that a webhook responds at every path, whatever it says to an empty review."""
     context = ssl._create_unverified_context()
     opener = urllib.request.build_opener(
         urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context)

@@ -48,7 +48,7 @@ def build_folder(name: str) -> Path:
 
 
 def controller_build(name: str) -> Build:
-    """Give the build of a controller, building it first if it is absent."""
+    """Return the build of a controller, building it first if necessary."""
     folder = filled_once(build_folder(name), partial(_build_into, name))
     return Build(folder / name, folder / "config")
 

@@ -24,9 +24,10 @@ def token_of(user: str) -> str:
 
 
 def write_tokens(path: Path) -> None:
-    """List every user.
+    """
+    List every user.
 
-    The servers have names of their own, so that the audit log can tell them from tests.
+    The servers have their own names, so the audit log can distinguish them from tests.
     """
     lines = [f'{token_of(name)},{name},{name},"system:masters"' for name in ADMINISTRATORS]
     lines += [f"{token_of(name)},{name},{name}" for name in USERS]

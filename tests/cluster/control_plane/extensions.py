@@ -1,8 +1,9 @@
-"""Kinds that others define, out of their published Go modules, in the test control plane.
+"""
+Install kinds of other projects, from their published Go modules, in the test control plane.
 
-No controller runs here (`controllers.py` runs those of JobSet and Kueue): tests write what one
-would write. The definitions are read once and kept beside the binaries, under a key made from the
-module files and this file.
+No controller runs here (`controllers.py` runs those of JobSet and Kueue): tests write what a
+controller would. The definitions are read once and cached beside the binaries, under a key made
+from the module files and this file.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 class Source(NamedTuple):
-    """Where a module keeps its definitions, and which of them are wanted."""
+    """Where a module stores its definitions, and which of them are used."""
 
     module: str
     folder: str
@@ -64,14 +65,14 @@ SOURCES = {
 
 @contextmanager
 def installed(plane: ControlPlane, name: str) -> Iterator[None]:
-    """Let the cluster serve the kinds of an extension; afterwards it knows nothing of them."""
+    """Let the cluster serve the kinds of an extension; remove them afterwards."""
     with served(plane, definitions(name)):
         yield
 
 
 @contextmanager
 def served(plane: ControlPlane, definitions: Sequence[dict[str, Any]]) -> Iterator[None]:
-    """Let the cluster serve these definitions; afterwards it knows nothing of them."""
+    """Let the cluster serve these definitions; remove them afterwards."""
     try:
         for definition in definitions:
             plane.request("POST", DEFINITIONS, definition)
@@ -87,7 +88,7 @@ def served(plane: ControlPlane, definitions: Sequence[dict[str, Any]]) -> Iterat
 
 
 def definitions(name: str) -> list[dict[str, Any]]:
-    """The definitions of an extension, each in its newest version alone."""
+    """Return the definitions of an extension, each with its newest version only."""
     folder = _folder()
     path = folder / f"{name}.json"
     with locked(folder.parent / f"{folder.name}.lock"):
@@ -114,7 +115,7 @@ def _read(source: Source) -> list[dict[str, Any]]:
 
 
 def newest_alone(definition: dict[str, Any]) -> dict[str, Any]:
-    """A definition with its newest version only: others need a webhook that converts."""
+    """Return a definition with its newest version only: others need a conversion webhook."""
     spec = {key: value for key, value in definition["spec"].items() if key != "conversion"}
     newest = {**spec["versions"][-1], "served": True, "storage": True}
     return {
@@ -122,7 +123,7 @@ def newest_alone(definition: dict[str, Any]) -> dict[str, Any]:
         "kind": definition["kind"],
         "metadata": {
             "name": definition["metadata"]["name"],
-            # Without it nobody may define kinds below k8s.io.
+            # Required to define kinds below k8s.io.
             "annotations": {"api-approved.kubernetes.io": "unapproved, for tests"},
         },
         "spec": {**spec, "versions": [_plain(newest)]},
@@ -130,7 +131,7 @@ def newest_alone(definition: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plain(schema: Any) -> Any:
-    """A schema without its descriptions, which are most of it."""
+    """Return a schema without its descriptions, which are most of it."""
     if isinstance(schema, list):
         return [_plain(item) for item in schema]
     if not isinstance(schema, dict):

@@ -1,5 +1,5 @@
-"""What goes wrong with the stage of a test, of which neither the test nor the product knows."""
+"""Failures of the test environment rather than of the test or the product."""
 
 
 class StageError(Exception):
-    """Say what of the stage failed: the test deserves a second try."""
+    """A failure of the test environment; the test is retried."""

@@ -1,8 +1,9 @@
-"""Run a server that dies with the test session, even when the session is killed.
+"""
+Run a server that dies with the test session, even when the session is killed.
 
-A killed pytest runs no teardown and would leave half a gigabyte of servers behind. Linux can
-signal a process when its parent dies; the setting survives exec, so this small program makes it
-and then becomes the server.
+A killed pytest runs no teardown and would leave half a gigabyte of servers behind. Linux can signal
+a process when its parent dies. The setting survives exec, so this small program enables it and then
+becomes the server.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ PR_SET_PDEATHSIG = 1
 
 
 def main() -> None:
-    """Arm the signal, and leave at once if the parent was gone before that."""
+    """Enable the signal, and exit at once if the parent is already dead."""
     parent, *command = sys.argv[1:]
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -1,4 +1,5 @@
-"""The manifests that a controller's project publishes, without what only pods and networks give.
+"""
+The published manifests of a controller, without the parts that need pods and networks.
 
 Roles, services and the Deployment are left out: the controller runs on this machine, as an
 administrator, and its webhooks are called on loopback.
@@ -34,7 +35,7 @@ class Installation(NamedTuple):
 
     @property
     def hook_paths(self) -> set[str]:
-        """The paths that the controller serves for its webhooks."""
+        """Return the paths of the controller's webhooks."""
         return {
             urlsplit(webhook["clientConfig"]["url"]).path
             for hook in self.hooks
@@ -67,7 +68,8 @@ def installation(published: str, *, port: int, authority: Path) -> Installation:
 
 
 def _definition(published: Manifest) -> Manifest:
-    """A definition with its newest version only, which nothing has to convert.
+    """
+    Return a definition with its newest version only, so nothing has to convert it.
 
     Kueue does not start before it has written its authority into the conversions.
     """

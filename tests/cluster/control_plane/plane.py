@@ -1,4 +1,4 @@
-"""What a test may do with the control plane."""
+"""What tests can do with the control plane."""
 
 from __future__ import annotations
 
@@ -32,10 +32,11 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True)
 class ControlPlane:
-    """A running cluster, with an administrator's access to it.
+    """
+    A running cluster, with administrator access.
 
-    `owned` is false for a cluster that somebody else runs: its audit log and its extra users are
-    out of reach then.
+    `owned` is false for a cluster that is run by someone else: its audit log and its extra users
+    are unavailable.
     """
 
     kubeconfig: Path
@@ -49,7 +50,7 @@ class ControlPlane:
     pod_port: int = 0
 
     def restart(self, server: str) -> None:
-        """Kill a server of the control plane, and bring it up again: it loses nothing but time."""
+        """Kill a server of the control plane and start it again; no data is lost."""
         if not self.owned:
             pytest.skip("a cluster of somebody else is not ours to restart")
         if self.restarts is None:
@@ -58,14 +59,15 @@ class ControlPlane:
 
     @property
     def behind_pods(self) -> tuple[str, int]:
-        """The address to which every port of every pod leads, for a test that serves there."""
+        """The address that all ports of all pods lead to, for a test that serves there."""
         if not self.pod_port:
             pytest.skip("what pods of somebody else's cluster serve is not ours to say")
         return "127.0.0.1", self.pod_port
 
     @property
     def log_file(self) -> Path:
-        """Name the file behind `kubectl logs` of every pod.
+        """
+        Return the file behind `kubectl logs` of every pod.
 
         Its lines are `<RFC 3339 time> stdout F <text>`.
         """
@@ -103,15 +105,16 @@ class ControlPlane:
         return ended
 
     def get(self, *arguments: str) -> Any:
-        """Give the JSON that `kubectl get` prints."""
+        """Return the JSON that `kubectl get` prints."""
         return json.loads(self.kubectl("get", *arguments, "-o", "json").stdout)
 
     def request(
         self, method: str, path: str, body: object = None, *, token: str | None = None
     ) -> Any:
-        """Send one request without kubectl, whose start alone takes longer than most requests.
+        """
+        Send one request without kubectl, whose start-up alone takes longer than most requests.
 
-        A refusal is an HTTPError; StageError says that there was no answer.
+        A refusal is an HTTPError; StageError means that there was no response.
         """
         headers = {"Authorization": f"Bearer {token or self.token}"}
         content = None if body is None else json.dumps(body)
@@ -136,9 +139,10 @@ class ControlPlane:
         return PoolManager(ca_certs=str(self.ca), maxsize=16)
 
     def kubeconfig_for(self, user: str, namespace: str = "default") -> Path:
-        """Write a kubeconfig for `admin` or for one of USERS.
+        """
+        Write a kubeconfig for `admin` or for one of USERS.
 
-        A user may do nothing until `allow` or a RoleBinding says so.
+        A user has no rights until `allow` or a RoleBinding grants some.
         """
         if not self.owned:
             pytest.skip("a cluster of somebody else has no users for tests")
@@ -157,7 +161,7 @@ class ControlPlane:
     def allow(
         self, user: str, namespace: str, rules: Sequence[Mapping[str, Sequence[str]]]
     ) -> None:
-        """Give a user exactly these RBAC rules in one namespace."""
+        """Grant a user exactly these RBAC rules in one namespace."""
         group = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}"
         self.request("POST", f"{group}/roles", {"metadata": {"name": user}, "rules": list(rules)})
         binding = {
@@ -170,9 +174,11 @@ class ControlPlane:
     def audit(
         self, *, user: str | None = None, namespace: str | None = None
     ) -> list[dict[str, Any]]:
-        """List the requests so far, oldest first, without those of the control plane itself.
+        """
+        List the requests so far, oldest first, without those of the control plane itself.
 
-        A request is written as it ends, in turn: all before ours are there once ours is.
+        Requests are logged in the order in which they end: when ours is there, all earlier ones are
+        too.
         """
         if not self.owned:
             pytest.skip("a cluster of somebody else has no audit log to read")
@@ -188,16 +194,16 @@ class ControlPlane:
     def eventually(
         self, probe: Callable[[], Found], *, within: float = 60.0, what: str = ""
     ) -> Found:
-        """Call until the answer is true, and return it: controllers act in their own time."""
+        """Poll until the result is true, and return it: controllers act in their own time."""
         deadline = monotonic() + within
         pause = 0.02
         while True:
-            found = probe()
-            if found:
-                return found
+            result = probe()
+            if result:
+                return result
             if monotonic() > deadline:
                 raise AssertionError(
-                    f"not within {within:g} s: {what or probe}; last answer {found!r}"
+                    f"not within {within:g} s: {what or probe}; last answer {result!r}"
                 )
             sleep(pause)
             pause = min(1.3 * pause, 0.25)

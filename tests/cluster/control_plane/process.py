@@ -1,4 +1,4 @@
-"""Start servers as child processes, and end them by their process ids."""
+"""Start servers as child processes, and stop them by process id."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GRACE_SECONDS = 1.0
 
 
 class ServerFailedError(Exception):
-    """Say which server did not come up, with the end of its log."""
+    """Report which server did not start, with the end of its log."""
 
 
 @dataclass(frozen=True)
@@ -40,19 +40,20 @@ class Server:
             )
 
     def tail(self) -> str:
-        """Give the last lines of its output."""
+        """Return the last lines of its output."""
         return last_lines(self.log)
 
 
 def last_lines(log: Path) -> str:
-    """Give the last lines of a log."""
+    """Return the last lines of a log."""
     return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-20:])
 
 
 def launch(name: str, command: Sequence[str], folder: Path) -> Server:
-    """Start a server in a session of its own.
+    """
+    Start a server in its own session.
 
-    An interrupt from the keyboard then leaves its end to us.
+    A keyboard interrupt therefore does not reach it; we stop it ourselves.
     """
     log = folder / f"{name}.log"
     guarded = [sys.executable, "-I", "-S", str(GUARD), str(os.getpid()), *command]
@@ -69,7 +70,7 @@ def launch(name: str, command: Sequence[str], folder: Path) -> Server:
 
 
 def stop(servers: Sequence[Server]) -> None:
-    """Ask all to end, and kill those that take too long; calling it again does nothing."""
+    """Terminate all, and kill those that take too long; calling it again does nothing."""
     for server in servers:
         send(server, signal.SIGTERM)
     deadline = time.monotonic() + GRACE_SECONDS

@@ -1,7 +1,8 @@
-"""One test run, whose processes share what the first of them starts.
+"""
+One test run, whose processes share what the first of them starts.
 
-The process that owns a run holds a file lock for as long as it lives. The system drops the lock
-however the owner ends, so what waits for it outlives no run.
+The process that owns a run holds a file lock as long as it lives. The system releases the lock
+however the owner ends, so nothing that waits for it outlives the run.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ if TYPE_CHECKING:
 
 @contextmanager
 def owned() -> Iterator[Path]:
-    """Give the folder of a run, and remove it once everything that it shares has ended."""
+    """Return the folder of a run, and delete it once everything that it shares has ended."""
     folder = Path(tempfile.mkdtemp(prefix="paddlespec-run-"))
     try:
         with locked(folder / "owner"):
             yield folder
     finally:
-        # Held for as long as something that is shared runs.
+        # Held as long as anything shared is running.
         with locked(folder / "shared"):
             shutil.rmtree(folder, ignore_errors=True)
 

@@ -1,6 +1,7 @@
-"""One control plane for all processes of a test run.
+"""
+One control plane for all processes of a test run.
 
-The first process that asks starts a keeper, which runs the servers until the owner of the run
+The first process that needs it starts a keeper, which runs the servers until the owner of the run
 ends, however it ends. The others read where the servers are.
 """
 
@@ -18,14 +19,15 @@ from control_plane.run import locked
 
 ADDRESS = "control-plane.json"
 LOG = "control-plane.log"
-# Kept to the end of this process: a keeper is waited for by the owner of the run, not by us.
+# Kept until this process ends: the owner of the run waits for the keeper, not this process.
 KEEPERS: list[subprocess.Popen[bytes]] = []
 
 
 def shared(run: Path, binaries: Path) -> ControlPlane:
-    """Attach to the control plane of the run, and start it first if nobody has.
+    """
+    Attach to the control plane of the run, and start it first if necessary.
 
-    A start that failed is not tried again: it would cost every worker its patience.
+    A failed start is not retried: every worker would wait for it again.
     """
     address = run / ADDRESS
     with locked(run / "start"):
@@ -53,7 +55,7 @@ def _start(run: Path, binaries: Path) -> None:
 
 
 def publish(plane: ControlPlane, run: Path) -> None:
-    """Say where the servers of the run are."""
+    """Record where the servers of the run are."""
     document = {
         "kubeconfig": str(plane.kubeconfig),
         "server": plane.server,

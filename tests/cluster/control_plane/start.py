@@ -1,4 +1,4 @@
-"""Bring the control plane up, or attach to one that runs."""
+"""Start the control plane, or attach to a running one."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ POD_LOG = """\
 
 @contextmanager
 def started(binaries: Path) -> Iterator[ControlPlane]:
-    """Run a control plane of our own for as long as the block lasts."""
+    """Run our own control plane for the duration of the block."""
     with (
         tempfile.TemporaryDirectory(
             prefix="paddlespec-cluster-", ignore_cleanup_errors=True
@@ -58,9 +58,10 @@ def started(binaries: Path) -> Iterator[ControlPlane]:
 
 
 def bring_up(binaries: Path, folder: Path, servers: list[Server]) -> ControlPlane:
-    """Start the servers in the order of their needs.
+    """
+    Start the servers in the order of their dependencies.
 
-    Each joins the list before anything can fail, so that all are stopped.
+    Each joins the list before anything can fail, so all are stopped.
     """
     ports = commands.free_ports()
     write_tokens(folder / "tokens.csv")
@@ -101,8 +102,8 @@ def bring_up(binaries: Path, folder: Path, servers: list[Server]) -> ControlPlan
 
 
 def restart(servers: list[Server], folder: Path, address: str, name: str) -> None:
-    """End one server, and start it again as it was."""
-    [number] = [number for number, each in enumerate(servers) if each.name == name]
+    """Stop one server, and start it again unchanged."""
+    [number] = [number for number, server in enumerate(servers) if server.name == name]
     stop([servers[number]])
     servers[number] = launch(name, servers[number].command, folder)
     wait_for(partial(healthy, address), servers, f"the API server after the end of {name}")
@@ -162,7 +163,7 @@ def wait_for(ready: Callable[[], bool], servers: Sequence[Server], what: str) ->
 
 
 def healthy(address: str) -> bool:
-    """Ask a server how it is, without its certificate, which may not be written yet."""
+    """Check the health of a server, without its certificate, which may not be written yet."""
     context = ssl._create_unverified_context()
     opener = urllib.request.build_opener(
         urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context)
@@ -178,7 +179,8 @@ def healthy(address: str) -> bool:
 
 
 def nodes_ready(plane: ControlPlane) -> bool:
-    """Tell whether pods can be scheduled.
+    """
+    Report whether pods can be scheduled.
 
     A new node is tainted until its controller has seen it ready.
     """
@@ -188,7 +190,7 @@ def nodes_ready(plane: ControlPlane) -> bool:
 
 @contextmanager
 def existing(kubeconfig: Path, kubectl: str) -> Iterator[ControlPlane]:
-    """Attach to a cluster that somebody else runs."""
+    """Attach to a cluster that is run by someone else."""
     command = [
         kubectl,
         f"--kubeconfig={kubeconfig}",

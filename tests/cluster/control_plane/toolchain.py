@@ -86,7 +86,7 @@ def compile_package(package: str, output: Path, *, module: Path, flags: Sequence
 
 
 def cache() -> Path:
-    """Name the folder below which everything built for the tests is kept."""
+    """Return the folder of everything built for the tests."""
     root = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return root / "paddlespec"
 
@@ -112,7 +112,7 @@ def filled_once(folder: Path, fill: Callable[[Path], None]) -> Path:
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold a file lock, which the system drops when the holder dies however it dies."""
+    """Hold a file lock, which the system releases however the holder ends."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
@@ -120,5 +120,5 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def say(line: str) -> None:
-    """Report progress on stderr, because stdout carries names of folders only."""
+    """Report progress on stderr, because stdout contains only names of folders."""
     print(line, file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""Commands about all namespaces, and how many requests they make, where nobody else works."""
+"""Commands for all namespaces and their number of requests, while nothing else runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
 
 
 def many(user: User, first: int, last: int) -> None:
-    """Jobs that hold nothing but their place, with the inventories of their runs."""
+    """Suspended jobs, with the inventories of their runs."""
     with ThreadPoolExecutor(8) as pool:
         for _ in pool.map(partial(held, user), range(first, last)):
             pass
@@ -46,7 +46,7 @@ def held(user: User, number: int) -> None:
 
 
 def requests(user: User, *arguments: str) -> tuple[int, str]:
-    """How many requests a command makes, and what it shows."""
+    """Return how many requests a command makes, and its output."""
 
     def seen() -> int:
         listed = user.plane.audit(user="admin")

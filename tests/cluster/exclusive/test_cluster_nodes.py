@@ -1,4 +1,4 @@
-"""Nodes of the cluster: what `get resources` and `status` say of them, and what fits on them."""
+"""Nodes of the cluster: what `get resources` and `status` report, and what fits on them."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
 
 @pytest.fixture
 def reader(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
-    """Somebody who may nothing."""
+    """A user without rights."""
     kubeconfig = control_plane.kubeconfig_for("reader", namespace)
     return User(control_plane, namespace, tmp_path, kubeconfig)
 
 
 @pytest.fixture
 def gpus(control_plane: ControlPlane) -> Iterator[str]:
-    """A node with eight GPUs, for those alone who put up with its taint."""
+    """A node with eight GPUs, only for pods that tolerate its taint."""
     name = f"gpu-{uuid.uuid4().hex[:8]}"
     amounts = {"cpu": "16", "memory": "64Gi", "nvidia.com/gpu": "8", "pods": "10"}
     node = {
@@ -48,7 +48,7 @@ def gpus(control_plane: ControlPlane) -> Iterator[str]:
 
     def ready() -> bool:
         live = control_plane.request("GET", f"/api/v1/nodes/{name}")
-        return [each["key"] for each in live["spec"]["taints"]] == ["gpus"]
+        return [taint["key"] for taint in live["spec"]["taints"]] == ["gpus"]
 
     control_plane.eventually(ready)
     yield name
@@ -71,15 +71,15 @@ def test_resources_of_nodes_and_in_all(user: User, gpus: str) -> None:
     }
     before = rows(user)
     create(user, "pods", pod)
-    found = rows(user)
-    assert [found["node", gpus, name] for name in ("cpu", "memory", "nvidia.com/gpu")] == [
+    table = rows(user)
+    assert [table["node", gpus, name] for name in ("cpu", "memory", "nvidia.com/gpu")] == [
         ["16", "16", "2.5", "13.5"],
         ["64Gi", "64Gi", "0", "64Gi"],
         ["8", "8", "3", "5"],
     ]
     total = "total", "nodes", "nvidia.com/gpu"
-    assert [found[total][0], before[total][0]] == ["200", "200"]
-    assert Decimal(found[total][2]) >= 3
+    assert [table[total][0], before[total][0]] == ["200", "200"]
+    assert Decimal(table[total][2]) >= 3
     path = f"/api/v1/nodes/{gpus}"
     live = user.plane.request("GET", path)
     live["spec"]["unschedulable"] = True
@@ -94,7 +94,7 @@ def test_the_number_of_requests_is_the_same_for_few_and_for_many(user: User, gpu
         user.run("get", "resources")
         return asked(user) - before
 
-    user.run("get", "resources")  # what the cluster serves is kept from here on
+    user.run("get", "resources")  # discovery results are cached from here on
     few = requests()
     user.run("apply", user.ps("fit", run_for="1h"), *WAIT)
     assert requests() == few
@@ -123,11 +123,11 @@ def test_who_may_list_nodes_and_no_pods_sees_what_there_is(reader: User, gpus: s
     reader.plane.request("POST", f"{group}/clusterrolebindings", binding)
     try:
         reader.plane.eventually(lambda: "NAME" in reader.run("get", "resources").stdout)
-        found = rows(reader)
-        assert found["node", gpus, "cpu"] == ["16", "16", None, None]
-        assert found["total", "nodes", "cpu"][2:] == [None, None]
-        told = reader.run("get", "resources").stderr
-        assert "use of nodes: unknown: you may not list pods" in told
+        table = rows(reader)
+        assert table["node", gpus, "cpu"] == ["16", "16", None, None]
+        assert table["total", "nodes", "cpu"][2:] == [None, None]
+        message = reader.run("get", "resources").stderr
+        assert "use of nodes: unknown: you may not list pods" in message
     finally:
         for kind in ("clusterrolebindings", "clusterroles"):
             reader.plane.request("DELETE", f"{group}/{kind}/{name}")
@@ -143,23 +143,23 @@ def test_a_preview_says_whether_the_job_fits_now(user: User, gpus: str) -> None:
         "trainers.replicas=3",
     )
     tolerates = "trainers.tolerations=[{key: gpus, operator: Exists}]"
-    updates = [word for each in asks for word in ("-u", each)]
+    updates = [word for ask in asks for word in ("-u", ask)]
     lines = feasible(user, path, *updates)
     assert lines[0] == "Feasibility the job does not fit right now"
-    found = " ".join(lines)
-    assert "nodes trainers, replicas 3 0 3 no" in found
-    assert "of 4 nodes: 3 not matching nodeSelector, 1 tainted gpus" in found
-    found = " ".join(feasible(user, path, *updates, "-u", tolerates))
-    assert "nodes trainers, replicas 3 2 1 no" in found
-    assert "1 short of nvidia.com/gpu" in found
-    assert "quota team, requests.nvidia.com/gpu 9 4 5 no" in found
+    shown = " ".join(lines)
+    assert "nodes trainers, replicas 3 0 3 no" in shown
+    assert "of 4 nodes: 3 not matching nodeSelector, 1 tainted gpus" in shown
+    shown = " ".join(feasible(user, path, *updates, "-u", tolerates))
+    assert "nodes trainers, replicas 3 2 1 no" in shown
+    assert "1 short of nvidia.com/gpu" in shown
+    assert "quota team, requests.nvidia.com/gpu 9 4 5 no" in shown
 
 
 def test_as_many_replicas_start_as_the_preview_says(user: User, gpus: str) -> None:
-    """The scheduler places what was said to find a node."""
+    """The scheduler places exactly the replicas that the preview reports as placeable."""
     spec = PS.replace("NAME", "fit").replace("mode: ps", "mode: parallel")
-    spec = "\n".join(each for each in spec.splitlines() if "pservers" not in each)
-    user.ps("other", run_for="1h")  # the marks are every job's
+    spec = "\n".join(line for line in spec.splitlines() if "pservers" not in line)
+    user.ps("other", run_for="1h")  # the marks affect all jobs
     path = user.write(spec)
     updates = (
         *("-u", f"trainers.nodeSelector={{pool: {gpus}}}", "-u", "trainers.replicas=9"),
@@ -167,21 +167,21 @@ def test_as_many_replicas_start_as_the_preview_says(user: User, gpus: str) -> No
         *("-u", "trainers.resources.gpu=2", "-u", "trainers.resources.cpu=500m"),
     )
     lines = feasible(user, path, *updates)
-    assert any(each.startswith("nodes trainers, replicas 9 4 5 no") for each in lines)
+    assert any(line.startswith("nodes trainers, replicas 9 4 5 no") for line in lines)
     user.run("apply", path, *updates)
 
     def judged() -> list[bool]:
         """Whether each pod has a node, once the scheduler has looked at all nine."""
         pods = user.pods("trainers")
-        done = [each for each in pods if each["status"].get("conditions")]
-        return [bool(each["spec"].get("nodeName")) for each in done] if len(done) == 9 else []
+        done = [pod for pod in pods if pod["status"].get("conditions")]
+        return [bool(pod["spec"].get("nodeName")) for pod in done] if len(done) == 9 else []
 
     assert sum(user.plane.eventually(judged)) == 4
 
 
 @pytest.fixture
 def node(user: User) -> Iterator[str]:
-    """A node of the test's own, named as its namespace."""
+    """The test's own node, named after its namespace."""
     name = user.namespace
     amounts = {"cpu": "8", "memory": "16Gi", "pods": "10"}
     body = {
@@ -199,9 +199,11 @@ def node(user: User) -> Iterator[str]:
 
 
 def is_ready(user: User, node: str) -> bool:
-    found = user.plane.request("GET", f"/api/v1/nodes/{node}")
-    held = {each["type"]: each["status"] for each in found["status"].get("conditions", [])}
-    return held.get("Ready") == "True" and not found["spec"].get("taints")
+    live = user.plane.request("GET", f"/api/v1/nodes/{node}")
+    held = {
+        condition["type"]: condition["status"] for condition in live["status"].get("conditions", [])
+    }
+    return held.get("Ready") == "True" and not live["spec"].get("taints")
 
 
 def test_a_node_that_is_cordoned_or_tainted(user: User, node: str) -> None:
@@ -221,11 +223,11 @@ def test_a_node_that_is_full_for_now(user: User, node: str) -> None:
         *COLLECTIVE,
         *("-u", f"trainers.nodeSelector.own={node}", "-u", "trainers.resources.cpu=5"),
     )
-    found = status_with(user, "trainer 1 of 2 has not started; the others are waiting")
-    assert found["state"] == "running"
+    output = status_with(user, "trainer 1 of 2 has not started; the others are waiting")
+    assert output["state"] == "running"
     role = "fits on no node: requests 5 cpu, but no node has more than 3 free right now"
-    assert found["roles"]["trainers"]["reason"] == role
-    assert f"{node}: 3 of 8 cpu free, 2 short" in found["evidence"]
+    assert output["roles"]["trainers"]["reason"] == role
+    assert f"{node}: 3 of 8 cpu free, 2 short" in output["evidence"]
 
 
 def test_a_node_that_is_lost(user: User, node: str) -> None:
@@ -236,5 +238,5 @@ def test_a_node_that_is_lost(user: User, node: str) -> None:
         *("-u", f"trainers.nodeSelector.own={node}", "--wait", "ready"),
     )
     user.plane.kubectl("taint", "nodes", node, "node.test/unreachable=:NoExecute")
-    found = status_with(user, "removed from its node, which was tainted or lost")
-    assert found["reason"].startswith("a replica failed: ")
+    output = status_with(user, "removed from its node, which was tainted or lost")
+    assert output["reason"].startswith("a replica failed: ")

@@ -49,9 +49,9 @@ def spec(user: User, **marks: str) -> str:
 
 
 def job(user: User) -> Any:
-    """What `get jobs` says of the only job."""
-    (found,) = json.loads(user.run("get", "jobs", "-a", "-o", "json").stdout)["jobs"]
-    return found
+    """Return the only job in `get jobs`."""
+    (state,) = json.loads(user.run("get", "jobs", "-a", "-o", "json").stdout)["jobs"]
+    return state
 
 
 def running(user: User, trainers: int = 2) -> None:
@@ -59,7 +59,7 @@ def running(user: User, trainers: int = 2) -> None:
 
 
 def expect_quiet(user: User, *arguments: str) -> None:
-    """Check that nothing is left to apply, and that a second apply disturbs nothing."""
+    """Check that nothing is left to apply, and that a second apply changes nothing."""
     user.run("diff", *arguments)
     before = user.get("jobsets", "fit")["metadata"]["generation"], user.settled()
     applied = user.run("apply", *arguments).stdout.splitlines()
@@ -76,11 +76,11 @@ def test_a_job_completes_and_its_engine_ends_the_pservers(user: User) -> None:
     assert "Completed" in conditions(live)
     user.plane.eventually(lambda: user.names("jobs") == ["fit-trainers-0"])
     assert [run["state"] for run in user.history()] == ["succeeded"]
-    found = job(user)
-    assert (found["state"], found["target"], found["mode"]) == ("succeeded", "jobset", "ps")
-    assert found["roles"]["trainers"]["succeeded"] == 2
-    assert found["started"]
-    assert found["finished"]
+    state = job(user)
+    assert (state["state"], state["target"], state["mode"]) == ("succeeded", "jobset", "ps")
+    assert state["roles"]["trainers"]["succeeded"] == 2
+    assert state["started"]
+    assert state["finished"]
     user.run("wait", "fit", "--for", "complete")
     user.run("diff", path)
     assert "nothing to do" in user.run("apply", path).stderr
@@ -98,7 +98,10 @@ def test_a_collective_job_finds_its_peers_below_the_service_of_the_set(user: Use
     assert service["spec"]["publishNotReadyAddresses"] is True
     for pod in user.pods("trainers"):
         index = pod["metadata"]["labels"]["batch.kubernetes.io/job-completion-index"]
-        env = {each["name"]: each.get("value") for each in pod["spec"]["containers"][0]["env"]}
+        env = {
+            variable["name"]: variable.get("value")
+            for variable in pod["spec"]["containers"][0]["env"]
+        }
         assert env["PADDLE_MASTER"] == "fit-trainers-0-0.fit.$(NS).svc:6768"
         own = f"{pod['spec']['hostname']}.{pod['spec']['subdomain']}.$(NS).svc"
         assert env["POD_IP"].replace("$(IDX)", index) == own
@@ -111,10 +114,10 @@ def test_trainers_start_once_the_pservers_run(user: User) -> None:
     user.plane.eventually(lambda: user.phases("fit-pservers-0") == ["Pending"] * 2)
     user.settled()
     assert user.names("jobs") == ["fit-pservers-0"]
-    found = job(user)
-    assert found["state"] == "pending"
-    assert found["roles"]["trainers"] == {
-        **found["roles"]["trainers"],
+    state = job(user)
+    assert state["state"] == "pending"
+    assert state["roles"]["trainers"] == {
+        **state["roles"]["trainers"],
         "desired": 2,
         "ready": 0,
     }
@@ -127,7 +130,7 @@ def test_a_failure_restarts_all_roles_as_often_as_retries_say(user: User) -> Non
     path = spec(user, run_for="1s", fail="7")
     retries = ("-u", "policy.retries=1")
     failed = user.run("apply", path, *retries, "--wait", "complete", "--timeout", "120s", code=4)
-    assert "JobSet/fit failed: a role failed again and again" in failed.stderr
+    assert "JobSet/fit failed: a role failed repeatedly" in failed.stderr
     assert "exit code 7" in failed.stderr
     live = user.get("jobsets", "fit")
     assert live["status"]["restarts"] == 1
@@ -182,7 +185,7 @@ def test_what_no_pod_sees_changes_in_place(user: User) -> None:
 
 
 def test_a_timeout_cannot_change_under_a_run(user: User) -> None:
-    """It says nothing of the pods, and JobSet takes no other: what is there stays."""
+    """The timeout is not part of the pods, and JobSet does not allow the change, so it is kept."""
     path = spec(user, run_for="1h")
     user.run("apply", path, "--wait", "ready", "--timeout", "60s")
     other = ("-u", "policy.timeout=2h")
@@ -246,14 +249,14 @@ def test_logs_of_all_roles(
     path = spec(user, run_for="1h")
     user.run("apply", path, "--wait", "ready", "--timeout", "60s")
     with one_at_a_time("logs"), logging(control_plane):
-        found = rows(user.run("logs", "fit").stdout)
-        assert {prefix for prefix, _ in found} == {
+        lines = rows(user.run("logs", "fit").stdout)
+        assert {prefix for prefix, _ in lines} == {
             f"{role}-{index}" for role in ("trainer", "pserver") for index in range(2)
         }
         one = user.run("logs", "fit", "--role", "pservers", "--index", "1").stdout
         assert one.splitlines() == list(WROTE)
     workers = json.loads(user.run("get", "workers", "fit", "-o", "json").stdout)["workers"]
-    assert [(each["role"], each["rank"]) for each in workers] == [
+    assert [(worker["role"], worker["rank"]) for worker in workers] == [
         ("trainers", 0),
         ("trainers", 1),
         ("pservers", 0),

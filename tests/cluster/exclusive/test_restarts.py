@@ -1,4 +1,4 @@
-"""Servers of the control plane that end and come back, while commands need them."""
+"""Servers of the control plane restart while commands need them."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ class Discovery:
 
 
 def cache_folder(environment: Mapping[str, str] = os.environ) -> str:
-    """Where discoveries are kept."""
+    """Return the folder of the cache."""
     return os.path.join(user_dir("cache", environment), "discovery")
 
 

@@ -44,14 +44,14 @@ def group_path(api_version: str) -> str:
 
 @cache
 def managed() -> tuple[tuple[str, str], ...]:
-    """What a job is made of and what goes with it, of the kinds that every cluster has."""
+    """List the kinds of a job's objects that every cluster serves."""
     own = (known.KIND for known in reversed(workloads.every()) if known.KIND.is_built_in)
     return (*(kind.type for kind in own), *_BESIDES)
 
 
 @cache
 def extensions() -> tuple[tuple[str, str], ...]:
-    """The same of the kinds that an extension brings."""
+    """List the kinds of a job's objects that extensions serve."""
     own = (known.KIND for known in workloads.every() if not known.KIND.is_built_in)
     return (*(kind.type for kind in own), POD_GROUP)
 

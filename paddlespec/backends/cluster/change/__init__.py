@@ -1,1 +1,1 @@
-"""Applying, replacing and deleting jobs on a cluster, and their inventories."""
+"""Apply, replace and delete jobs on a cluster, and keep their inventories."""

@@ -1,4 +1,4 @@
-"""One apply of one job: read what is there, decide, and take each step, under the job's lock."""
+"""Apply one job: read what exists, decide, and take each step while holding the job's lock."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 
 
 def apply(
-    client: Client, work: Work, mode: Mode, tell: Callable[[Event], None], consent: Consent
+    client: Client, work: Work, mode: Mode, report: Callable[[Event], None], consent: Consent
 ) -> Run:
     """Make the cluster match *work*; nothing is written unless *mode* is none."""
     refusal = unknown_run(work.manifests)
     if refusal is not None:
         raise refusal
     if mode is not Mode.none:
-        return _apply(client, work, mode, tell, consent)
+        return _apply(client, work, mode, report, consent)
     namespace = namespace_of(client, work)
-    with Lock(client, namespace, work.name, tell, force=consent.force_unlock):
-        return _apply(client, work, mode, tell, consent)
+    with Lock(client, namespace, work.name, report, force=consent.force_unlock):
+        return _apply(client, work, mode, report, consent)
 
 
 def _apply(
-    client: Client, work: Work, mode: Mode, tell: Callable[[Event], None], consent: Consent
+    client: Client, work: Work, mode: Mode, report: Callable[[Event], None], consent: Consent
 ) -> Run:
     inventory = Inventory(client, namespace_of(client, work), work.name)
     history = inventory.read()
@@ -48,17 +48,17 @@ def _apply(
     if decision.error is not None:
         raise decision.error
     for note in decision.notes:
-        tell(Event(note))
-    execution = Execution(snapshot, inventory, mode, tell, force=consent.force_conflicts)
+        report(Event(note))
+    execution = Execution(snapshot, inventory, mode, report, force=consent.force_conflicts)
     for step in decision.steps:
         execution.take(step)
     for note in kept_note(execution.kept):
-        tell(Event(note))
+        report(Event(note))
     return _run(snapshot, history, execution)
 
 
 def _run(snapshot: Snapshot, history: History, execution: Execution) -> Run:
-    """The run that is there now, or what became of the last one."""
+    """Return the current run, or how the last one ended."""
     run = Run(snapshot.work, snapshot.namespace, None, sent=tuple(execution.sent))
     if snapshot.presence is None:
         return run

@@ -1,8 +1,8 @@
 """
-The set of objects that is a job: an inventory, and the label of its members.
+The set of objects that make up a job: an inventory, and the label of its members.
 
-It follows the ApplySet specification of Kubernetes (KEP-3659), with a tooling value of our own, so
-that other tools can find the members and know not to take the set over.
+It follows the ApplySet specification of Kubernetes (KEP-3659), with our own tooling value, so other
+tools can find the members and know not to take over the set.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ GROUP_KINDS = "applyset.kubernetes.io/contains-group-kinds"
 
 
 def inventory(namespace: str, job: str) -> Identity:
-    """The object that stands for the set; no job can have a name with a dot."""
+    """Return the object that represents the set; no job name contains a dot."""
     return Identity("v1", "ConfigMap", namespace, f"{job}.paddlespec")
 
 
 def set_id(namespace: str, job: str) -> str:
-    """The id of the set, as the specification derives it from the object that stands for it."""
+    """Return the ID of the set, derived from its inventory as the specification requires."""
     from base64 import urlsafe_b64encode
     from hashlib import sha256
 
@@ -40,21 +40,21 @@ def set_id(namespace: str, job: str) -> str:
 
 
 def tooling() -> str:
-    """Who keeps the set."""
+    """Return the tool that manages the set."""
     return f"paddlespec/v{__version__}"
 
 
 def group_kinds(members: Iterable[tuple[str, str]]) -> str:
-    """The kinds of *members*, given by API version and kind, as the specification lists them."""
-    found = set()
+    """List the kinds of *members* (API version, kind) in the format of the specification."""
+    names = set()
     for version, kind in members:
         group = version.rpartition("/")[0]
-        found.add(f"{kind}.{group}" if group else kind)
-    return ",".join(sorted(found))
+        names.add(f"{kind}.{group}" if group else kind)
+    return ",".join(sorted(names))
 
 
 def listed_kinds(inventory: Manifest | None) -> list[tuple[str, str]]:
-    """The groups and kinds that an inventory lists."""
+    """Return the groups and kinds that an inventory lists."""
     metadata = (inventory or {}).get("metadata") or {}
     listed = (metadata.get("annotations") or {}).get(GROUP_KINDS, "")
     pairs = (name.partition(".") for name in listed.split(",") if name)
@@ -62,6 +62,6 @@ def listed_kinds(inventory: Manifest | None) -> list[tuple[str, str]]:
 
 
 def kinds_of(inventory: Manifest | None) -> set[tuple[str, str]]:
-    """The kinds that an inventory lists, in the versions in which we render them."""
-    found = ((version_of(*pair), pair[1]) for pair in listed_kinds(inventory))
-    return {(version, kind) for version, kind in found if version is not None}
+    """Return the kinds that an inventory lists, in the API versions that are rendered."""
+    versioned = ((version_of(*pair), pair[1]) for pair in listed_kinds(inventory))
+    return {(version, kind) for version, kind in versioned if version is not None}

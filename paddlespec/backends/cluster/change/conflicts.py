@@ -1,9 +1,9 @@
 """
-Writing where others write too.
+Write objects that others write too.
 
-An ordinary apply needs no version: the server records which manager set which field, and a field
-that somebody else has set since is a conflict. Taking a field from its manager overrides that
-record, so it is done only to the very object that was compared.
+A plain apply needs no version: the server records which manager owns which field, and a field that
+another manager has set is a conflict. Taking over such a field bypasses that protection, so it is
+done only to the exact object that was compared.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _TRIES = 5
 
 class Answer(NamedTuple):
     """
-    The server's answer to an object that was *sent* to change *live*.
+    The server's response to *sent*, which is meant to change *live*.
 
-    `after` is the object then, or else `refused` says why there is none. `yielded` are the fields
+    `after` is the resulting object; if there is none, `refused` says why. `yielded` are the fields
     that were left to Kueue.
     """
 
@@ -49,10 +49,10 @@ class Answer(NamedTuple):
     @property
     def is_stuck(self) -> bool:
         """
-        Whether the object that is there cannot become the one that was sent.
+        Whether the live object cannot become the one that was sent.
 
-        A StatefulSet could take another template, but only by restarting its pods empty; and the
-        controller of an extension may leave it to its users not to change what its pods are made of.
+        A StatefulSet accepts another template, but its restarted pods lose their state. The
+        controller of an extension may accept changes that running pods do not survive.
         """
         if self.refused is not None:
             return self.refused.refusal.is_immutable
@@ -66,7 +66,7 @@ class Answer(NamedTuple):
 
 
 def _needs_other_pods(live: Manifest, fields: Sequence[FieldChange]) -> bool:
-    """Whether an object would have to be replaced, or suspended, to change *fields*."""
+    """Report whether changing *fields* requires replacing or suspending the object."""
     effects = {field.effect for field in fields}
     held = workloads.is_stopped(live)
     return Effect.replacement in effects or (Effect.suspended in effects and not held)
@@ -74,9 +74,9 @@ def _needs_other_pods(live: Manifest, fields: Sequence[FieldChange]) -> bool:
 
 def send(client: Client, sent: Manifest, live: Manifest | None, *, dry_run: bool = False) -> Answer:
     """
-    Apply *sent* to *live*, or create it; fields that Kueue has set are left to it.
+    Apply *sent* to *live*, or create it; fields that Kueue has set are left to Kueue.
 
-    Raises `Refused` only where that says nothing about this object.
+    Raises `Refused` only if the refusal says nothing about this object.
     """
     try:
         return Answer(sent, live, client.apply(sent, identity(sent), dry_run=dry_run))
@@ -94,10 +94,10 @@ def write(
     client: Client, sent: Manifest, live: Manifest, *, force: bool, dry_run: bool = False
 ) -> Manifest:
     """
-    Apply *sent* to exactly *live*; with *force*, take fields that other managers have set.
+    Apply *sent* to exactly *live*; with *force*, take over fields owned by other managers.
 
-    If the object has changed since, ask again what would become of it, and make only the same change.
-    Raises `OperationFailed` with the fields that moved.
+    If the object has changed since, repeat the dry run, and write only if the change is the same.
+    Raises `OperationFailed` with the fields that differ.
     """
     target = identity(sent)
     shown: list[FieldChange] | None = None
@@ -127,7 +127,7 @@ def write(
 
 
 def explained(refused: Refused, live: Manifest | None) -> OperationFailed:
-    """*refused* in the words of the job: an immutable field needs another object."""
+    """Translate *refused* for the job: changing an immutable field requires a new object."""
     if live is None or not refused.refusal.is_immutable:
         return refused
     state = f", which {workloads.state(live)}," if workloads.ends(live) else ""
@@ -139,12 +139,11 @@ def explained(refused: Refused, live: Manifest | None) -> OperationFailed:
 
 
 def _moved(sent: Manifest, shown: list[FieldChange], change: list[FieldChange]) -> OperationFailed:
-    """The refusal to make a change that was not the one compared; it quotes no value."""
+    """Refuse a change that differs from the one compared; the message quotes no values."""
     moved = [field for field in shown if field not in change]
     moved += [field for field in change if field not in shown]
     names = ", ".join(dict.fromkeys(".".join(map(str, field.path)) for field in moved))
     return OperationFailed(
-        f"{identity(sent)} was changed at the same moment by somebody else ({names}); nothing was "
-        "written to it",
+        f"{identity(sent)} was changed concurrently by someone else ({names}); it was not written",
         "compare again: paddlespec diff",
     )

@@ -1,4 +1,4 @@
-"""What is sent of an object, and whether the live one is ours: for an apply as for a comparison."""
+"""The desired form of an object, and whether a live one is ours; for apply and diff alike."""
 
 from __future__ import annotations
 
@@ -20,45 +20,45 @@ if TYPE_CHECKING:
     from paddlespec.runs.values import Work
     from paddlespec.workloads import Switch
 
-# To a dry run an owner has a UID even where there is none yet.
+# Stands for the UID of an owner that does not exist yet, in dry runs.
 ANY_UID = "00000000-0000-0000-0000-000000000000"
 FINGERPRINT = "paddlespec.io/spec-hash"
-# What Kueue writes into the pods that it admits; these fields are atomic.
+# Fields that Kueue sets in the pods it admits; they are atomic.
 _ADMITTED = ("nodeSelector", "tolerations")
 _ITEM = re.compile(r'\[name="([^"\]]*)"\]')
 
 
 def namespace_of(client: Client, work: Work) -> str:
-    """Where a job is: in the namespace that its manifests name, or in the connection's."""
-    spaces = (each["metadata"].get("namespace") for each in work.manifests)
-    return next((each for each in spaces if each), None) or client.namespace
+    """Return the namespace of a job: that of its manifests, or else the connection's."""
+    spaces = (manifest["metadata"].get("namespace") for manifest in work.manifests)
+    return next((space for space in spaces if space), None) or client.namespace
 
 
 def is_queued(manifest: Manifest) -> bool:
-    """Whether Kueue says when a workload starts."""
+    """Report whether Kueue decides when a workload starts."""
     return workloads.is_queued(manifest)
 
 
 def belongs_to(live: Manifest) -> str | None:
-    """The job whose part a live object is."""
+    """Return the job that a live object belongs to."""
     name: str | None = (live["metadata"].get("labels") or {}).get(JOB_LABEL)
     return name
 
 
 def not_ours(live: Manifest) -> str:
-    """Why a live object that is not this job's is left alone."""
+    """Say why a live object of another owner is left alone."""
     belongs = belongs_to(live)
-    whose = f'belongs to the job "{belongs}"' if belongs else "is not ours"
-    return f"{identity(live)} is there already and {whose}: it stays as it is"
+    whose = f'belongs to the job "{belongs}"' if belongs else "was not created by paddlespec"
+    return f"{identity(live)} already exists and {whose}; it is not changed"
 
 
 def fingerprint_of(live: Manifest) -> str | None:
-    """What the spec of a live workload said of its pods, as far as an apply wrote it down."""
-    found: str | None = (live["metadata"].get("annotations") or {}).get(FINGERPRINT)
-    return found
+    """Return the fingerprint of the pod spec that an apply recorded on a live workload."""
+    value: str | None = (live["metadata"].get("annotations") or {}).get(FINGERPRINT)
+    return value
 
 
-def wanted(
+def desired_object(
     manifest: Manifest,
     live: Manifest | None,
     namespace: str,
@@ -66,10 +66,10 @@ def wanted(
     fingerprint: str | None = None,
 ) -> Manifest:
     """
-    What is sent: the rendered object, with what only an apply can know.
+    Return the object to send: the rendered one, plus what is known only at apply time.
 
-    The UID of a live object makes sure that one that vanished is not created again. Only the
-    owner of the run bears the fingerprint, and never its pods, which would change with it.
+    The UID of a live object ensures that one deleted meanwhile is not created again. Only the owner
+    of the run carries the fingerprint; in its pods, it would be a change by itself.
     """
     metadata: dict[str, Any] = {**manifest["metadata"], "namespace": namespace}
     if job := belongs_to(manifest):
@@ -80,15 +80,15 @@ def wanted(
         metadata["uid"] = live["metadata"]["uid"]
     if owner is not None:
         metadata["ownerReferences"] = [owner]
-    found = {**manifest, "metadata": metadata}
+    desired = {**manifest, "metadata": metadata}
     hold = _hold(manifest)
     if hold and not is_queued(manifest) and (live is None or is_ours_to_resume(live)):
-        return hold.stop(found)
-    return found
+        return hold.stop(desired)
+    return desired
 
 
 def reference(owner: Manifest, uid: str) -> dict[str, str]:
-    """The owner; without blockOwnerDeletion, which needs rights that users may lack."""
+    """Return an owner reference; blockOwnerDeletion needs rights that users may lack."""
     return {
         "apiVersion": owner["apiVersion"],
         "kind": owner["kind"],
@@ -98,19 +98,19 @@ def reference(owner: Manifest, uid: str) -> dict[str, str]:
 
 
 def applied_fields(live: Manifest) -> Iterator[dict[str, Any]]:
-    """The fields of a live object that are ours by an apply, in the form of the API server."""
-    for each in live["metadata"].get("managedFields") or ():
-        ours = each.get("manager") == MANAGER and each.get("operation") == "Apply"
-        if ours and not each.get("subresource"):
-            yield each.get("fieldsV1") or {}
+    """Yield the fields of a live object that we applied, as `fieldsV1` of the API server."""
+    for entry in live["metadata"].get("managedFields") or ():
+        ours = entry.get("manager") == MANAGER and entry.get("operation") == "Apply"
+        if ours and not entry.get("subresource"):
+            yield entry.get("fieldsV1") or {}
 
 
 def is_ours_to_resume(live: Manifest) -> bool:
     """
-    Whether a workload is suspended because an apply of ours has not come to its end.
+    Report whether a workload is suspended because one of our applies was interrupted.
 
-    Resuming is an update, which takes the field from what we applied: one that was suspended
-    later no longer has it there.
+    Resuming is an update, which removes the field from those we applied. If the workload was
+    suspended later, the field is therefore not among them.
     """
     hold = _hold(live)
     if hold is None or is_queued(live) or not hold.is_stopped(live):
@@ -119,13 +119,13 @@ def is_ours_to_resume(live: Manifest) -> bool:
 
 
 def resumed(live: Manifest) -> Manifest:
-    """A workload as it is once an apply has let it go."""
+    """Return a workload as it is after an apply has resumed it."""
     hold = _hold(live)
     return hold.start(live) if hold else live
 
 
 def resume_patch(live: Manifest) -> tuple[str, object]:
-    """The field that lets a suspended workload go, as a JSON pointer, and its value."""
+    """Return the field that resumes a workload, as a JSON pointer, and its value."""
     hold = _hold(live)
     assert hold is not None
     return hold.pointer, hold.running
@@ -137,7 +137,7 @@ def _hold(manifest: Manifest) -> Switch | None:
 
 
 def _names(fields: dict[str, Any], path: Sequence[str]) -> bool:
-    """Whether a field is among those of a managed-fields entry."""
+    """Report whether a managed-fields entry contains a field."""
     for part in path:
         if f"f:{part}" not in fields:
             return False
@@ -146,17 +146,19 @@ def _names(fields: dict[str, Any], path: Sequence[str]) -> bool:
 
 
 def was_started(owner: Manifest | None) -> bool:
-    """Whether the trainers were let go by an earlier apply; of Kueue's we cannot know."""
+    """Report whether an earlier apply started the trainers; false if Kueue starts them."""
     return owner is not None and not is_queued(owner) and not is_ours_to_resume(owner)
 
 
 def lost(manifest: Manifest) -> str:
-    """Why a run without this part of it is not mended: what it lost held state."""
-    return f"{identity(manifest)} is gone while the trainers run: the run is broken"
+    """Say why a run that has lost *manifest* is not repaired: the lost object held state."""
+    return (
+        f"{identity(manifest)} no longer exists while the trainers are running: the run is broken"
+    )
 
 
 def kueues(manifest: Manifest, refusal: Refusal) -> list[str]:
-    """The fields that a queued workload yields of those that stand against an apply of it."""
+    """Return the conflicting fields of a queued workload that are left to Kueue."""
     if not (workloads.ends(manifest) and is_queued(manifest)):
         return []
     admitted = _admitted(manifest)
@@ -169,7 +171,7 @@ def kueues(manifest: Manifest, refusal: Refusal) -> list[str]:
 
 
 def without_kueues(manifest: Manifest, yielded: Iterable[str]) -> Manifest:
-    """*manifest* without what Kueue has set."""
+    """Return *manifest* without the fields that Kueue has set."""
     for path in _admitted(manifest):
         if any(_parts(field)[: len(path)] == path for field in yielded):
             manifest = without(manifest, path)
@@ -177,9 +179,10 @@ def without_kueues(manifest: Manifest, yielded: Iterable[str]) -> Manifest:
 
 
 def taken_over(live: Manifest, ours: Manifest, sent: Manifest) -> Iterator[tuple[str, ...]]:
-    """The fields of *sent* that Kueue alone owns in *live*, and has only added to.
+    """
+    Yield the fields of *sent* that only Kueue owns in *live*, and to which it has only added.
 
-    *ours* is the part of *live* that is still ours.
+    *ours* is the part of *live* that we still own.
     """
     if not is_queued(sent):
         return
@@ -196,33 +199,33 @@ def taken_over(live: Manifest, ours: Manifest, sent: Manifest) -> Iterator[tuple
 
 
 def _holds(current: Any, value: Any) -> bool:
-    """Whether all members or items of *value* are in *current*."""
+    """Report whether *current* contains all members or items of *value*."""
     if isinstance(value, dict):
         return isinstance(current, dict) and value.items() <= current.items()
     return isinstance(current, list) and all(item in current for item in value)
 
 
 def _admitted(manifest: Manifest) -> list[tuple[str, ...]]:
-    """The fields that Kueue sets when it admits a workload."""
+    """Return the fields that Kueue sets when it admits a workload."""
     hold = _hold(manifest)
-    found = [hold.path] if hold else []
+    paths = [hold.path] if hold else []
     for _, pods in workloads.roles([manifest]):
-        found += [(*pods.path, "spec", field) for field in _ADMITTED]
-    return found
+        paths += [(*pods.path, "spec", field) for field in _ADMITTED]
+    return paths
 
 
 def _parts(field: str) -> tuple[str, ...]:
-    """The path of a field as the server writes it; items of lists are addressed by name."""
+    """Split a field path of the server; list items are addressed by name."""
     return tuple(_ITEM.sub(r".\1", field).lstrip(".").split("."))
 
 
 def without(manifest: Manifest, path: Sequence[str]) -> Manifest:
-    """*manifest* without one field."""
+    """Return *manifest* without one field."""
     return _without(manifest, tuple(path))
 
 
 def essence(live: Manifest) -> Manifest:
-    """An object without what changes by itself."""
+    """Return an object without the fields that change on their own."""
     passing = ("managedFields", "resourceVersion", "generation")
     metadata = {key: value for key, value in live["metadata"].items() if key not in passing}
     rest = {key: value for key, value in live.items() if key != "status"}

@@ -1,9 +1,9 @@
 """
-The steps of an apply, executed, so that it may die at any moment and the next one goes on.
+Execute the steps of an apply so that an interrupted one can be continued by the next.
 
-What is about to happen is recorded first; then an earlier run ends; then the new one is created:
-every Job suspended, and the trainers' first, because it owns all other objects. Its UID is recorded
-before anything can run, and only when everything is there is it resumed.
+The run is recorded first; then the previous run ends; then the new one is created: every Job
+suspended, and the trainers' Job first, because it owns all other objects. Its UID is recorded
+before anything can run. The Jobs are resumed only when all objects exist.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ _PATIENCE_SECONDS = 120
 
 class Execution:
     """
-    The steps of one apply as they are taken, or as *mode* says that they would be.
+    Execute the steps of one apply, or report them if *mode* is a dry run.
 
-    `sent` is what was, or would be, sent. `kept` names the objects that stay although they are
-    rendered otherwise.
+    `sent` is what was or would be sent. `kept` names the objects that are kept although this
+    version renders them differently.
     """
 
     def __init__(
@@ -70,11 +70,11 @@ class Execution:
         snapshot: Snapshot,
         inventory: Inventory,
         mode: Mode,
-        tell: Callable[[Event], None],
+        report: Callable[[Event], None],
         *,
         force: bool = False,
     ) -> None:
-        self.snapshot, self.inventory, self.mode, self.tell = snapshot, inventory, mode, tell
+        self.snapshot, self.inventory, self.mode, self.report = snapshot, inventory, mode, report
         self.client, self.work, self.force = snapshot.client, snapshot.work, force
         self.sent: list[Manifest] = []
         self.kept: list[str] = []
@@ -82,12 +82,12 @@ class Execution:
 
     @property
     def owner(self) -> Manifest | None:
-        """The trainers' Job, once it was created or updated."""
+        """The trainers' Job, once it is created or updated."""
         owner = self.snapshot.parts.owner
         return self._made.get(identity(owner)) if owner is not None else None
 
     def take(self, step: Step) -> None:
-        """Take one step."""
+        """Execute one step."""
         match step:
             case Try(manifests):
                 self._try(manifests)
@@ -107,7 +107,7 @@ class Execution:
                 self._replace(manifest)
             case Keep(manifest, reason):
                 if reason:
-                    self.tell(Event(f"{identity(manifest)} {reason}"))
+                    self.report(Event(f"{identity(manifest)} {reason}"))
             case Resume(manifest):
                 self._resume(manifest)
             case Delete(live):
@@ -137,7 +137,7 @@ class Execution:
         assert owner is not None
         if self.mode is Mode.none:
             self.client.delete(self.snapshot.identity(owner), uid)
-            self.tell(Event("deleted", str(identity(owner))))
+            self.report(Event("deleted", str(identity(owner))))
             self._write(lambda history: history.end(uid, State.replaced, now()))
 
     def _begin(self) -> None:
@@ -147,15 +147,15 @@ class Execution:
 
     def _replace(self, manifest: Manifest) -> None:
         if self.mode is Mode.server:
-            self.tell(Event("would be replaced (server dry run)", str(identity(manifest))))
+            self.report(Event("would be replaced (server dry run)", str(identity(manifest))))
             return
         if self.mode is Mode.client:
-            self.tell(Event("would be replaced", str(identity(manifest))))
+            self.report(Event("would be replaced", str(identity(manifest))))
         self._put(manifest, None, "replaced")
 
     def _update(self, step: Update) -> None:
         manifest, live = step.manifest, step.live
-        # The server would accept another template, and its controller restart pods that hold state.
+        # The server would accept another template, and the controller would restart pods with state.
         if (
             step.lenient
             and _accepts_anything(manifest)
@@ -167,8 +167,8 @@ class Execution:
         self._put(manifest, live, lenient=step.lenient)
         suspended = manifest is self.snapshot.parts.owner and workloads.is_stopped(live)
         if suspended and was_started(live):
-            state = "was suspended after it started and stays suspended"
-            self.tell(Event(state, str(identity(live))))
+            state = "was suspended after it started and remains suspended"
+            self.report(Event(state, str(identity(live))))
 
     def _keep(self, manifest: Manifest, live: Manifest) -> None:
         self.kept.append(str(identity(manifest)))
@@ -177,7 +177,7 @@ class Execution:
     def _put(
         self, manifest: Manifest, live: Manifest | None, verb: str = "", *, lenient: bool = False
     ) -> None:
-        """Apply one object, and tell what became of it."""
+        """Apply one object, and report the result."""
         whole = self.snapshot.sent(manifest, live, self._owner_uid())
         self.sent.append(whole)
         if self.mode is Mode.client:
@@ -194,10 +194,10 @@ class Execution:
         if live is not None:
             verb = "unchanged" if essence(after) == essence(live) else "changed"
         dry = " (server dry run)" if self.mode is Mode.server else ""
-        self.tell(Event(f"{verb}{dry}", str(identity(manifest))))
+        self.report(Event(f"{verb}{dry}", str(identity(manifest))))
 
     def _owner_uid(self) -> str | None:
-        """The UID that owned objects name as their owner; without a request there may be none."""
+        """Return the UID for owner references; a client dry run may have none."""
         uid: str | None = self.owner["metadata"].get("uid") if self.owner else None
         return ANY_UID if uid is None and self.mode is Mode.server else uid
 
@@ -206,7 +206,7 @@ class Execution:
         answer = conflicts.send(self.client, whole, live, dry_run=dry_run)
         if answer.yielded:
             fields = ", ".join(answer.yielded)
-            self.tell(Event(f"leaves {fields} to Kueue", str(identity(whole))))
+            self.report(Event(f"leaves {fields} to Kueue", str(identity(whole))))
         if answer.after is not None:
             return answer.after
         assert answer.refused is not None
@@ -217,11 +217,11 @@ class Execution:
         after = conflicts.write(self.client, answer.sent, live, force=force, dry_run=dry_run)
         for conflict in refusal.conflicts:
             taken = f"takes {conflict.field} from {conflict.manager}"
-            self.tell(Event(taken, str(identity(whole))))
+            self.report(Event(taken, str(identity(whole))))
         return after
 
     def _resume(self, manifest: Manifest) -> None:
-        """Let a Job go that we hold back; its UID makes sure that it is this one."""
+        """Resume a Job that we suspended; its UID ensures that it is the same one."""
         if self.mode is not Mode.none:
             return
         live = self._made[identity(manifest)]
@@ -234,24 +234,24 @@ class Execution:
                 raise
             raise OperationFailed(
                 f"{identity(live)} was deleted or replaced while it was being started",
-                f"see what is there: paddlespec status {self.work.name}",
+                f"check the job: paddlespec status {self.work.name}",
             ) from None
-        self.tell(Event("started", str(identity(live))))
+        self.report(Event("started", str(identity(live))))
 
     def _delete(self, live: Manifest) -> None:
-        """Delete exactly this object; it may have gone with its run."""
+        """Delete exactly this object, if it still exists."""
         if self.mode is Mode.none:
             self.client.delete(identity(live), live["metadata"]["uid"])
-            self.tell(Event("deleted", str(identity(live))))
+            self.report(Event("deleted", str(identity(live))))
         else:
-            self.tell(Event("would be deleted (server dry run)", str(identity(live))))
+            self.report(Event("would be deleted (server dry run)", str(identity(live))))
 
     def _wait_until_gone(self, manifest: Manifest | None) -> None:
         """
-        Wait until an object has gone, or all that is left of an earlier run.
+        Wait until an object is deleted, or everything left of an earlier run.
 
-        Its pods would answer under the names of the new ones, and what its Job owned is about to be
-        collected.
+        Pods of the earlier run would answer under the names of the new ones, and objects that its
+        Job owned are about to be garbage-collected.
         """
         if self.mode is not Mode.none:
             return
@@ -263,7 +263,7 @@ class Execution:
             if not left:
                 return
             if left != shown:
-                self.tell(Event(f"waiting for an earlier run to end: {left}"))
+                self.report(Event(f"waiting for an earlier run to end: {left}"))
                 shown = left
             self.client.pause(next(pauses))
         raise OperationFailed(
@@ -272,7 +272,7 @@ class Execution:
         )
 
     def _left(self) -> str:
-        """What is left of an earlier run; nothing where a new one can be created."""
+        """Describe what is left of an earlier run; empty if a new one can be created."""
         name = self.work.name
         pods = self.client.find("v1", "Pod", self.snapshot.namespace, f"{JOB_LABEL}={name}")
         if pods:
@@ -291,6 +291,6 @@ class Execution:
 
 
 def _accepts_anything(manifest: Manifest) -> bool:
-    """Whether the server does not protect running pods from a change of *manifest*."""
+    """Report whether the server accepts changes of *manifest* that running pods do not survive."""
     known = workloads.find(manifest)
     return known is not None and (bool(known.KIND.restarting) or not known.KIND.is_built_in)

@@ -1,4 +1,4 @@
-"""The history of a job, brought up to date with what is there."""
+"""Bring the history of a job up to date with the cluster."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 
 def settled(history: History, live: Manifest | None) -> History:
     """
-    Bring *history* up to date with the trainers' Job, or its absence.
+    Update *history* from the trainers' Job *live*, or from its absence.
 
-    A Job that no run records belongs to an intent whose writer died before it could record the UID,
-    or was created before there was a history.
+    A Job without a record belongs to an intent whose writer died before it recorded the UID, or is
+    older than the history.
     """
     last = history.ran
     if live is None or (workloads.is_going(live) and not _knows(history, live)):
         if last is None or last.uid is None:
             return history
-        # An intent beside a run that is there: the run made room for it.
+        # An intent recorded while a run existed means that the run was replaced.
         made_room = history.latest is not last
         return history.end(last.uid, State.replaced if made_room else State.lost, now())
     uid = live["metadata"]["uid"]
@@ -49,7 +49,7 @@ def settled(history: History, live: Manifest | None) -> History:
 
 
 def outcome(run: Run) -> Progress:
-    """Report how a run ended of which nothing is left; raises unless it succeeded."""
+    """Report how a run ended that no longer exists; raises unless it succeeded."""
     if run.ended is State.succeeded:
         return Progress(True, True, "complete")
     message = f"{run.work.name} {ending(run.ended)}"
@@ -72,7 +72,7 @@ def record_end(client: Client, run: Run, state: State) -> None:
 
 
 def _ended(client: Client, run: Run) -> str | None:
-    """When the owner of *run* ended, if it ended by itself and is still there."""
+    """Return when the owner of *run* ended, if it ended on its own and still exists."""
     owner = workloads.owner(run.work.manifests)
     live = client.get(identity(owner)._replace(namespace=run.namespace)) if owner else None
     if live is None or live["metadata"]["uid"] != run.uid or not workloads.progress(live).done:
@@ -81,7 +81,7 @@ def _ended(client: Client, run: Run) -> str | None:
 
 
 def ended(live: Manifest) -> str:
-    """When a workload ended."""
+    """Return when a workload ended."""
     return workloads.of(live).finished(live) or now()
 
 
@@ -90,7 +90,7 @@ def _knows(history: History, live: Manifest) -> bool:
 
 
 def _recorded(history: History, live: Manifest) -> History:
-    """With a Job that is there and that no run records."""
+    """Add an existing Job that has no record."""
     uid, at = live["metadata"]["uid"], live["metadata"]["creationTimestamp"]
     intent = history.latest
     if intent is not None and intent.uid is None and intent.fingerprint == fingerprint_of(live):

@@ -1,8 +1,8 @@
 """
-The inventory of a job: a ConfigMap that outlives the run, with its history.
+The inventory of a job: a ConfigMap that outlives its runs and holds its history.
 
-Every change is a function of the history that is there, written against the version it was made
-for: whoever comes in between makes us look again.
+Every change is a function of the current history, written against the version it was computed from.
+If another writer was faster, the inventory is read again and the change is recomputed.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ class Inventory:
         self.history = History()
 
     def read(self) -> History:
-        """The history as it is; an absent inventory is an empty one."""
+        """Read the history; a missing inventory counts as empty."""
         self.live = self.client.get(self.identity)
         if self.live is not None and not is_inventory(self.live):
             raise OperationFailed(
-                f"ConfigMap {self.identity.name} in namespace {self.namespace} is not ours, and "
-                "stands where the inventory of this job has to be",
+                f"ConfigMap {self.identity.name} in namespace {self.namespace} was not "
+                "created by paddlespec, but has the name of this job's inventory",
                 "delete it, or give the job another name",
             )
         self.history = history_of(self.live)
@@ -65,21 +65,21 @@ class Inventory:
         source: str | None = None,
     ) -> History:
         """
-        Change the history; what says the same is not written.
+        Change the history; nothing is written if nothing changes.
 
-        *kinds* are those of the objects of the job, beside those that were listed before.
+        *kinds* are added to the kinds that the inventory already lists.
         """
         for _ in range(_TRIES):
             after = change(self.history)
-            wanted = self._wanted(after, kinds, project, source)
-            if self.live is not None and not _differs(self.live, wanted):
+            desired = self._desired(after, kinds, project, source)
+            if self.live is not None and not _differs(self.live, desired):
                 self.history = after
                 return after
             try:
                 if self.live is None:
-                    self.live = self.client.create(wanted, self.identity)
+                    self.live = self.client.create(desired, self.identity)
                 else:
-                    self.live = self.client.update(wanted, self.identity)
+                    self.live = self.client.update(desired, self.identity)
             except Refused as error:
                 if error.refusal.status == 404 and self.live is not None:
                     self.live, self.history = None, History()
@@ -91,16 +91,16 @@ class Inventory:
             self.history = after
             return after
         raise OperationFailed(
-            f"the inventory of {self.job} is being changed by others again and again",
-            "see who else applies this job",
+            f"the inventory of {self.job} keeps being changed by others",
+            "check who else applies this job",
         )
 
     def delete(self) -> None:
-        """Forget everything."""
+        """Delete the inventory with the history."""
         if self.live is not None:
             self.client.delete(self.identity, self.live["metadata"]["uid"])
 
-    def _wanted(
+    def _desired(
         self,
         history: History,
         kinds: Iterable[tuple[str, str]],
@@ -110,13 +110,13 @@ class Inventory:
         live = self.live or {}
         metadata = live.get("metadata") or {}
         annotations = metadata.get("annotations") or {}
-        listed = {each for each in annotations.get(GROUP_KINDS, "").split(",") if each}
-        listed |= {each for each in group_kinds(kinds).split(",") if each}
+        listed = {kind for kind in annotations.get(GROUP_KINDS, "").split(",") if kind}
+        listed |= {kind for kind in group_kinds(kinds).split(",") if kind}
         known = (metadata.get("labels") or {}).get(PROJECT_LABEL)
         owned = {PROJECT_LABEL: project or known} if project or known else {}
         if source is None and (project is None or project == known):
             source = annotations.get(SOURCE)
-        kept = {key: each for key, each in annotations.items() if key != SOURCE}
+        kept = {key: value for key, value in annotations.items() if key != SOURCE}
         return {
             "apiVersion": "v1",
             "kind": "ConfigMap",
@@ -143,32 +143,32 @@ class Inventory:
 
 
 def is_inventory(live: Manifest) -> bool:
-    """Whether a ConfigMap is the inventory of a job."""
+    """Report whether a ConfigMap is the inventory of a job."""
     return INVENTORY_LABEL in (live["metadata"].get("labels") or {})
 
 
 def history_of(live: Manifest | None) -> History:
-    """The history that an inventory holds; raises `OperationFailed` where it is damaged."""
+    """Return the history of an inventory; raises `OperationFailed` if it is damaged."""
     try:
         return decode((live or {}).get("data") or {})
     except ValueError:
         assert live is not None
         raise OperationFailed(
             f"the inventory {live['metadata']['name']} is damaged: its history cannot be read",
-            f"look at it: kubectl get configmap {live['metadata']['name']} -o yaml",
+            f"inspect it: kubectl get configmap {live['metadata']['name']} -o yaml",
         ) from None
 
 
 def now() -> str:
-    """The time as it is recorded: RFC 3339, in UTC."""
+    """Return the current time as recorded: RFC 3339, in UTC."""
     return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _differs(live: Manifest, wanted: Manifest) -> bool:
-    if (live.get("data") or {}) != wanted["data"]:
+def _differs(live: Manifest, desired: Manifest) -> bool:
+    if (live.get("data") or {}) != desired["data"]:
         return True
     return any(
-        (live["metadata"].get(key) or {}) != wanted["metadata"][key]
+        (live["metadata"].get(key) or {}) != desired["metadata"][key]
         for key in ("labels", "annotations")
     )
 
@@ -181,4 +181,4 @@ def unknown(client: Client, name: str) -> NotFound:
         inventories = []
     names = {live["metadata"]["labels"][INVENTORY_LABEL] for live in inventories}
     hint = did_you_mean(name, sorted(names))
-    return NotFound(f"there is no job {name} in namespace {client.namespace}", hint)
+    return NotFound(f"job {name} does not exist in namespace {client.namespace}", hint)

@@ -1,4 +1,4 @@
-"""The kinds that a job can have objects of."""
+"""The kinds of objects that a job can have."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 def kinds(client: Client, inventory: Manifest | None) -> list[tuple[str, str]]:
     """
-    The usual kinds and those that the inventory of a job lists.
+    Return the usual kinds, and those that the inventory of a job lists.
 
-    Without an inventory, also those of every extension that the cluster has.
+    Without an inventory, kinds of all installed extensions are included.
     """
-    found = dict.fromkeys(managed())
+    listed = dict.fromkeys(managed())
     for group, kind in listed_kinds(inventory):
         version = version_of(group, kind) or client.preferred(group)
         if version is not None and (is_built_in(version, kind) or client.serves(version, kind)):
-            found[version, kind] = None
+            listed[version, kind] = None
     if inventory is None:
-        found.update(dict.fromkeys(own for own in extensions() if client.serves(*own)))
-    return list(found)
+        listed.update(dict.fromkeys(own for own in extensions() if client.serves(*own)))
+    return list(listed)

@@ -1,8 +1,8 @@
 """
-A lock on one job while it is written: a Lease, so that a writer that dies does not keep it.
+A lock on one job while it is written: a Lease, which expires if the writer dies.
 
-It is only manners: what keeps two writers from harm are UIDs and versions in every write. A lock is
-stale when its renewals stood still for its own duration by *our* clock; clocks of others play no part.
+The lock is advisory: UID and resourceVersion preconditions provide the safety. A lock is stale if
+it was not renewed for its own duration by *our* clock; clocks of other machines do not matter.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ if TYPE_CHECKING:
     from paddlespec.backends.cluster.api.client import Client
     from paddlespec.render.manifest import Manifest
 
-# How long a lock outlives its holder.
+# A lock outlives its holder by this time.
 _SECONDS = 15
 _VARIABLE = "PADDLESPEC_LOCK_SECONDS"
 _PATIENCE_SECONDS = 60.0
-# A writer holds the lock for a second or two.
+# Writers usually hold the lock for a second or two.
 _LONGEST_PAUSE = 0.5
 
 
 class Lock:
-    """The lock on one job; a context manager, entered once."""
+    """The lock on one job; a context manager that is entered once."""
 
     def __init__(
         self,
         client: Client,
         namespace: str,
         job: str,
-        tell: Callable[[Event], None],
+        report: Callable[[Event], None],
         *,
         force: bool = False,
     ) -> None:
-        self.client, self.namespace, self.job, self.tell = client, namespace, job, tell
+        self.client, self.namespace, self.job, self.report = client, namespace, job, report
         self.force, self.seconds = force, _seconds()
         self.identity = _lock(namespace, job)
         self.holder = f"{socket.gethostname()}/{os.getpid()}/{os.urandom(4).hex()}"
@@ -57,7 +57,7 @@ class Lock:
 
     @staticmethod
     def is_left(client: Client, job: str) -> bool:
-        """Whether there is a lock on a job, whose holder may be long gone."""
+        """Report whether a job has a lock, even if its holder is dead."""
         return client.get(_lock(client.namespace, job)) is not None
 
     def __enter__(self) -> Lock:
@@ -65,8 +65,8 @@ class Lock:
             self._acquire()
             self._renewer = threading.Thread(target=self._renew, daemon=True)
             self._renewer.start()
-        except BaseException:  # an interrupt as well gives the lock back
-            # Whether the last request was carried out is not known.
+        except BaseException:  # an interrupt releases the lock too
+            # It is unknown whether the last request was carried out.
             _through(self._end)
             raise
         return self
@@ -82,7 +82,7 @@ class Lock:
 
     def _acquire(self) -> None:
         seen: object = None
-        told = False
+        reported = False
         since = started = time.monotonic()
         pauses = Backoff(cap=_LONGEST_PAUSE).pauses()
         while True:
@@ -92,7 +92,7 @@ class Lock:
             spec = live.get("spec") or {}
             holder = _holder(live)
             if holder == self.holder:
-                # The answer to an earlier request of ours was lost.
+                # The response to an earlier request of ours was lost.
                 self.live = live
                 return
             state = (holder, spec.get("renewTime"), live["metadata"]["resourceVersion"])
@@ -102,18 +102,18 @@ class Lock:
             stale = time.monotonic() - since >= duration
             if (not holder or stale or self.force) and self._take(live):
                 return
-            if holder and not told:
-                told = True
-                self.tell(Event(f"waiting: {self.job} is being written by {_shown(holder)}"))
+            if holder and not reported:
+                reported = True
+                self.report(Event(f"waiting: {self.job} is being written by {_shown(holder)}"))
             if time.monotonic() - started >= max(_PATIENCE_SECONDS, 2 * duration):
                 raise OperationFailed(
-                    f"{self.job} is being written by {_shown(holder)}, which does not end",
-                    "if nobody is at work there: paddlespec apply --force-unlock",
+                    f"{self.job} is being written by {_shown(holder)}, which has not finished",
+                    "if that process is no longer running: paddlespec apply --force-unlock",
                 )
             self.client.pause(next(pauses))
 
     def _create(self) -> Manifest | None:
-        """Make the lock; what is there already is returned."""
+        """Create the lock; if it already exists, return it."""
         try:
             self.live = self.client.create(self._lease(), self.identity)
         except Refused as error:
@@ -124,11 +124,11 @@ class Lock:
         return None
 
     def _take(self, live: Manifest) -> bool:
-        """Take a lock that nobody holds any more, unless somebody else is faster."""
-        wanted = {**self._lease(), "metadata": {**live["metadata"]}}
-        wanted["metadata"].pop("managedFields", None)
+        """Take over a lock that is no longer held; false if another writer was faster."""
+        lease = {**self._lease(), "metadata": {**live["metadata"]}}
+        lease["metadata"].pop("managedFields", None)
         try:
-            self.live = self.client.update(wanted, self.identity)
+            self.live = self.client.update(lease, self.identity)
         except Refused as error:
             if error.refusal.status in (404, 409):
                 return False
@@ -143,18 +143,18 @@ class Lock:
             with suppress(OperationFailed, Interrupted):
                 if self._take(live):
                     continue
-                # Either the answer to our last renewal was lost, or somebody took the lock: that
-                # is for good, and the writes have their own fences.
-                found = self.client.get(self.identity)
-                if found is not None and _holder(found) == self.holder:
-                    self.live = found
+                # Either the response to our last renewal was lost, or another writer took the lock.
+                # The latter is final; the preconditions of each write still hold.
+                current = self.client.get(self.identity)
+                if current is not None and _holder(current) == self.holder:
+                    self.live = current
 
     def _release(self) -> None:
-        """Give the lock back, if it is ours; should that fail, it expires."""
+        """Release the lock if it is ours; if that fails, it expires."""
         with suppress(OperationFailed), self.client.tidying():
             if self._give_back(self.live):
                 return
-            # The answer to a renewal may have been lost.
+            # The response to a renewal may have been lost.
             self._give_back(self.client.get(self.identity))
 
     def _give_back(self, live: Manifest | None) -> bool:
@@ -188,9 +188,9 @@ class Lock:
 
 def _through(work: Callable[[], None]) -> None:
     """
-    Do *work* to its end, whatever signal comes meanwhile; what that raised is raised then.
+    Run *work* to completion despite a signal; the exception of the signal is raised afterwards.
 
-    Who sends a second signal does not want to wait.
+    A second signal is raised at once.
     """
     done = threading.Event()
     raised: BaseException | None = None
@@ -204,10 +204,10 @@ def _through(work: Callable[[], None]) -> None:
     try:
         threading.Thread(target=to_the_end, daemon=True).start()
     except RuntimeError:
-        to_the_end()  # there are no more threads to be had
+        to_the_end()  # no more threads can be started
     except BaseException as error:  # noqa: BLE001 - it is raised below
         raised = error
-    # An interrupted `join` of Python 3.11 takes a thread for ended that is not.
+    # In Python 3.11, an interrupted `join` may consider a running thread finished.
     while not done.is_set():
         try:
             done.wait()

@@ -1,4 +1,4 @@
-"""The objects of a job by the part that they play when it starts."""
+"""The objects of a job by their part in its start."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Parts(NamedTuple):
-    """The objects of a job by the part that they play when it starts."""
+    """The objects of a job by their part in its start."""
 
     claims: list[Manifest]
     owner: Manifest | None
@@ -23,9 +23,9 @@ class Parts(NamedTuple):
 
 def divide(manifests: list[Manifest]) -> Parts:
     """
-    Tell the objects apart.
+    Sort the objects into claims, the owner of the run, and what it owns.
 
-    Claims outlive the job. What cannot be suspended comes last, when everything before it was
+    Claims outlive the job. Objects that cannot be suspended come last, after all others were
     accepted.
     """
     claims = [manifest for manifest in manifests if _outlives(manifest)]
@@ -35,7 +35,7 @@ def divide(manifests: list[Manifest]) -> Parts:
 
 
 def has_pods(manifest: Manifest) -> bool:
-    """Whether *manifest* runs a role."""
+    """Report whether *manifest* runs a role."""
     return workloads.is_workload(manifest)
 
 
@@ -51,7 +51,7 @@ def unknown_run(manifests: Iterable[Manifest]) -> OperationFailed | None:
             return _unknown(manifest)
     if listed and workloads.owner(listed) is None:
         return OperationFailed(
-            "no object of this job runs its trainers to an end",
+            "no object of this job runs its trainers to completion",
             "render them as a kind that does, for example with another target",
         )
     return None

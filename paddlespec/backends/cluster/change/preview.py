@@ -1,8 +1,8 @@
 """
-The steps of an apply, previewed: each object as it is and as its step would make it.
+Preview the steps of an apply: each object before and after its step.
 
-The server itself is asked, by a dry run of exactly what an apply sends, so defaults, webhooks and
-other writers show as they are. Nothing is written.
+The server performs a dry run of exactly what an apply sends, so defaults, webhooks and other
+writers are included. Nothing is written.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from paddlespec.backends.cluster.api.refusal import Refused
 from paddlespec.backends.cluster.change.conflicts import explained
 from paddlespec.backends.cluster.change.desired import (
     belongs_to,
+    desired_object,
     essence,
     fingerprint_of,
     is_ours_to_resume,
     namespace_of,
     resumed,
     taken_over,
-    wanted,
     without,
 )
 from paddlespec.backends.cluster.change.inventory import Inventory
@@ -56,7 +56,7 @@ _TRIES = 3
 
 
 def outlook(client: Client, work: Work, consent: Consent) -> Compared:
-    """Every object as it is and as an apply would make it, and whether it would."""
+    """Return every object before and after an apply, and the refusal that would prevent it."""
     inventory = Inventory(client, namespace_of(client, work), work.name)
     notes: tuple[str, ...] = ()
     try:
@@ -76,7 +76,7 @@ def outlook(client: Client, work: Work, consent: Consent) -> Compared:
 
 
 def preview(snapshot: Snapshot, history: History, decision: Decision, consent: Consent) -> Compared:
-    """What *decision* would do; of a refusal, what it refuses to do."""
+    """Return what *decision* would do or, if it is a refusal, what it refuses to do."""
     refusal, steps, basis = None, decision.steps, None
     if decision.refusal is not None:
         refusal = _sentence(decision.refusal)
@@ -104,7 +104,7 @@ def _sentence(error: OperationFailed) -> str:
 def check_approval(
     snapshot: Snapshot, history: History, decision: Decision, consent: Consent
 ) -> None:
-    """Refuse to do anything but what a plan approved, if there is one."""
+    """Refuse to do anything other than what a plan approved, if there is one."""
     if consent.approved is None:
         return
     compared = preview(snapshot, history, decision, consent)
@@ -114,12 +114,12 @@ def check_approval(
         reasons = [*moved, *filter(None, [comparison.refusal])]
         raise OperationFailed(
             f"the plan is stale: {'; '.join(reasons)}",
-            "make another plan: paddlespec diff PATH... --out FILE",
+            "create a new plan: paddlespec diff PATH... --out FILE",
         )
 
 
 def _basis(snapshot: Snapshot, history: History, decision: Decision) -> dict[str, Any]:
-    """What an approval of this rests on; whether a run has ended by now is no part of it."""
+    """Return what an approval rests on; whether a run has ended meanwhile does not matter."""
     last = history.ran
     return {
         "step": decision.begins,
@@ -137,11 +137,10 @@ def _basis(snapshot: Snapshot, history: History, decision: Decision) -> dict[str
 
 class _Objects:
     """
-    The rows of steps; `kept` names the objects that stay although they are rendered otherwise.
+    The rows of steps; `kept` names the objects that are kept although rendered differently.
 
-    An object that is to be created is shown as it was rendered: what the server adds to it is the
-    same for every job, and what it invents is never the same. An object that could not be compared
-    is shown by the fields that are ours, with the problem.
+    A new object is shown as rendered: what the server adds is the same for every job or random. An
+    object that could not be compared is shown by the fields we own, with the problem.
     """
 
     def __init__(self, snapshot: Snapshot) -> None:
@@ -162,10 +161,10 @@ class _Objects:
                 return self._refused(manifest, error)
 
     def _created(self, manifest: Manifest) -> Row:
-        """A new object; whether the cluster would accept it is asked all the same."""
+        """Return the row of a new object, with the cluster's refusal if it would not accept it."""
         change = Change(None, self._rendered(manifest))
         if self.snapshot.seen(manifest) is not None:
-            return Row(change)  # an earlier run's, which is ending
+            return Row(change)  # it belongs to an earlier run, which is ending
         refused = self.snapshot.ask(manifest, None).refused
         return Row(change, refused.message if refused else None)
 
@@ -180,7 +179,7 @@ class _Objects:
             return self._unanswered(step, live, answer)
         version = answer.after["metadata"]["resourceVersion"]
         if version != live["metadata"]["resourceVersion"] and tries > 1:
-            # It changed in between; a difference must be the apply's and not the cluster's.
+            # It changed in between; only differences that the apply makes count.
             newer = self.snapshot.client.get(self.snapshot.identity(step.manifest))
             if newer is None:
                 return Row(Change(None, self._rendered(step.manifest)))
@@ -189,7 +188,7 @@ class _Objects:
         return Row(Change(before, before if before == after else after))
 
     def _unanswered(self, step: Update, live: Manifest, answer: Answer) -> Row:
-        """The row of an object that the server does not let be updated so."""
+        """Return the row of an object whose update the server refuses."""
         assert answer.refused is not None
         refused = answer.refused
         if refused.refusal.conflicts:
@@ -211,14 +210,14 @@ class _Objects:
         return Row(change, _by_reading(refused))
 
     def _replaced(self, manifest: Manifest, live: Manifest) -> Row:
-        """An object that goes with an earlier run; what others have set goes with it."""
+        """Return the row of an object replaced with its run, and with fields set by others."""
         answer = self.snapshot.answer(manifest, live)
         refused = answer.refused
         if refused and not (refused.refusal.conflicts or refused.refusal.is_immutable):
             return Row(self._ours(answer.sent, live), _by_reading(refused))
         owners = live["metadata"].get("ownerReferences") or [None]
         namespace = self.snapshot.namespace
-        sent = wanted(manifest, None, namespace, owners[0], fingerprint_of(live))
+        sent = desired_object(manifest, None, namespace, owners[0], fingerprint_of(live))
         ours = own(live, sent)
         for path in taken_over(live, ours, sent):
             sent = without(sent, path)
@@ -238,13 +237,13 @@ class _Objects:
             return Row(Change(None, self._rendered(manifest)), error.message)
         if belongs_to(seen) == self.snapshot.work.name:
             return Row(Change(essence(seen), essence(seen)), error.message)
-        # Nothing of an object that is somebody else's is shown.
+        # The contents of other owners' objects are not shown.
         name, namespace = manifest["metadata"]["name"], self.snapshot.namespace
         theirs = {**manifest, "metadata": {"name": name, "namespace": namespace}}
         return Row(Change(theirs, theirs), error.message)
 
     def _ours(self, sent: Manifest, live: Manifest) -> Change:
-        """The fields that are ours, before and after, as far as can be told without the server."""
+        """Return the fields we own, before and after, as far as known without the server."""
         sent = without(sent, ["metadata", "uid"])
         return Change(own(live, sent), _resumed(sent, live))
 
@@ -254,7 +253,7 @@ class _Objects:
 
 
 def _needs_other_pods(change: Change, live: Manifest) -> bool:
-    """Whether an object would have to be suspended, or replaced."""
+    """Report whether an object would have to be suspended or replaced."""
     held = has_pods(live) and workloads.is_stopped(live)
     effects = {field.effect for field in change.fields}
     return Effect.replacement in effects or (Effect.suspended in effects and not held)
@@ -265,7 +264,7 @@ def _by_reading(refused: Refused) -> str:
 
 
 def _resumed(after: Manifest, live: Manifest) -> Manifest:
-    """*after* as an apply leaves it: a Job that an apply holds back goes on at its end."""
+    """Return *after* as an apply leaves it: a Job that it suspended is resumed at the end."""
     if not is_ours_to_resume(live):
         return after
     return resumed(after)

@@ -1,9 +1,9 @@
 """
-What there is of a job that its spec no longer renders.
+Objects of a job that its spec no longer renders.
 
-A comparison shows and an apply deletes what one and the same search finds. Found is what bears the
-label of the set; ours is only what we applied: labels can be copied, the account that the API server
-keeps of who set which field cannot.
+`diff` shows and `apply` deletes the results of the same search. An object must carry the label of
+the set and have fields that we applied: labels can be copied, but the API server's record of who
+set which field cannot.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _CLAIM = "PersistentVolumeClaim"
 
 class Left(NamedTuple):
     """
-    What is rendered no more: objects that go, the owner of the run first, and claims, which stay.
+    Objects that are no longer rendered: those to delete, the run's owner first, and kept claims.
 
-    `used`: code that something still refers to; it stays until nothing does.
+    `used`: ConfigMaps that something still refers to; they are kept until nothing does.
     """
 
     objects: Sequence[Manifest] = ()
@@ -48,15 +48,14 @@ def left_over(
     known: Manifest | None,
 ) -> Left:
     """
-    What the cluster has of *job* beside what is *rendered*; *known* is its inventory, if any.
+    Return the objects of *job* that are not *rendered*; *known* is its inventory, if any.
 
-    Raises `OperationFailed` where nothing is rendered at all: that is no job, and no reason to
-    delete one.
+    Raises `OperationFailed` if nothing is rendered: an empty job is no reason to delete one.
     """
     if not rendered:
         raise OperationFailed(
-            f"nothing is rendered of {job}: nothing is applied, and nothing is deleted",
-            f"to end the job: paddlespec delete {job}",
+            f"{job} renders no objects; nothing was applied or deleted",
+            f"to delete the job: paddlespec delete {job}",
         )
     return everything(client, namespace, job, known, rendered)
 
@@ -68,32 +67,32 @@ def everything(
     known: Manifest | None,
     rendered: Sequence[Manifest] = (),
 ) -> Left:
-    """The same where nothing is to be left of a job whose spec is gone."""
-    keep = {(each["kind"], each["metadata"]["name"]) for each in rendered}
+    """Return the same for a job whose spec no longer exists, so nothing is *rendered*."""
+    keep = {(manifest["kind"], manifest["metadata"]["name"]) for manifest in rendered}
     keep.add(("ConfigMap", inventory(namespace, job).name))
     selector = f"{MEMBER_LABEL}={set_id(namespace, job)},{JOB_LABEL}={job}"
-    found = [
-        each
+    members = [
+        live
         for version, kind in kinds(client, known)
-        for each in client.find(version, kind, namespace, selector)
-        if (kind, each["metadata"]["name"]) not in keep
-        and not workloads.is_going(each)
-        and any(applied_fields(each))
+        for live in client.find(version, kind, namespace, selector)
+        if (kind, live["metadata"]["name"]) not in keep
+        and not workloads.is_going(live)
+        and any(applied_fields(live))
     ]
-    claims = [each for each in found if each["kind"] == _CLAIM]
+    claims = [live for live in members if live["kind"] == _CLAIM]
     objects = sorted(
-        (each for each in found if each["kind"] != _CLAIM),
-        key=lambda each: not workloads.is_owner(each),
+        (live for live in members if live["kind"] != _CLAIM),
+        key=lambda live: not workloads.is_owner(live),
     )
     used: list[Manifest] = []
-    if any(each["kind"] == "ConfigMap" for each in objects):
+    if any(live["kind"] == "ConfigMap" for live in objects):
         names = _used(client, namespace, objects)
-        used = [each for each in objects if _is_one_of(each, names)]
-    return Left([each for each in objects if each not in used], claims, used)
+        used = [live for live in objects if _is_one_of(live, names)]
+    return Left([live for live in objects if live not in used], claims, used)
 
 
 def running(left: Left, owner: Manifest | None) -> Manifest | None:
-    """What runs of what is left over, if that still is a run."""
+    """Return a leftover object that still runs, unless its run has ended."""
     owner = workloads.owner(left.objects) or owner
     if owner is not None and workloads.progress(owner).done:
         return None
@@ -107,23 +106,23 @@ def running(left: Left, owner: Manifest | None) -> Manifest | None:
     )
 
 
-def delete(client: Client, left: Left, mode: Mode, tell: Callable[[Event], None]) -> None:
-    """Delete what is left over, exactly the objects that were found; some may be gone already."""
-    for each in left.objects:
+def delete(client: Client, left: Left, mode: Mode, report: Callable[[Event], None]) -> None:
+    """Delete exactly the leftover objects that were read, if they still exist."""
+    for live in left.objects:
         if mode is Mode.none:
-            client.delete(identity(each), each["metadata"]["uid"])
-            tell(Event("deleted", str(identity(each))))
+            client.delete(identity(live), live["metadata"]["uid"])
+            report(Event("deleted", str(identity(live))))
         else:
-            tell(Event("would be deleted (server dry run)", str(identity(each))))
-    for each in left.claims:
-        tell(Event(f"{identity(each)} is no longer rendered and stays: it holds data"))
+            report(Event("would be deleted (server dry run)", str(identity(live))))
+    for live in left.claims:
+        report(Event(f"{identity(live)} is no longer rendered but kept, because it holds data"))
 
 
 def _is_orphan(live: Manifest, owner: Manifest | None) -> bool:
-    """Whether an object is about to be collected: it belonged to a run that was ended already."""
+    """Report whether an object is about to be garbage-collected, because its run has ended."""
     owners = live["metadata"].get("ownerReferences") or ()
     known = owner["metadata"]["uid"] if owner is not None else None
-    return bool(owners) and all(each["uid"] != known for each in owners)
+    return bool(owners) and all(reference["uid"] != known for reference in owners)
 
 
 def _runs(live: Manifest) -> bool:
@@ -134,15 +133,15 @@ def _runs(live: Manifest) -> bool:
     return workloads.is_queued(live) or not workloads.is_stopped(live)
 
 
-def _is_one_of(each: Manifest, names: set[str]) -> bool:
-    return each["kind"] == "ConfigMap" and each["metadata"]["name"] in names
+def _is_one_of(live: Manifest, names: set[str]) -> bool:
+    return live["kind"] == "ConfigMap" and live["metadata"]["name"] in names
 
 
 def _used(client: Client, namespace: str, gone: Iterable[Manifest]) -> set[str]:
     """
-    The ConfigMaps that pods, or the templates of pods, refer to, whosever they are.
+    Return the names of ConfigMaps that pods or pod templates refer to, whoever owns them.
 
-    What goes itself is no user; neither are its pods.
+    Objects that are deleted themselves, and their pods, do not count.
     """
     users = [("v1", "Pod")]
     for kind in (known.KIND.type for known in workloads.every()):
@@ -160,17 +159,17 @@ def _used(client: Client, namespace: str, gone: Iterable[Manifest]) -> set[str]:
 
 def _uids(live: Manifest) -> Iterator[str]:
     yield live["metadata"]["uid"]
-    for each in live["metadata"].get("ownerReferences") or ():
-        yield each["uid"]
+    for reference in live["metadata"].get("ownerReferences") or ():
+        yield reference["uid"]
 
 
 def _config_maps(value: Any) -> Iterator[str]:
     if isinstance(value, list):
-        for each in value:
-            yield from _config_maps(each)
+        for item in value:
+            yield from _config_maps(item)
     elif isinstance(value, dict):
-        for key, each in value.items():
-            if key in ("configMap", "configMapRef", "configMapKeyRef") and isinstance(each, dict):
-                yield str(each.get("name"))
+        for key, item in value.items():
+            if key in ("configMap", "configMapRef", "configMapKeyRef") and isinstance(item, dict):
+                yield str(item.get("name"))
             else:
-                yield from _config_maps(each)
+                yield from _config_maps(item)

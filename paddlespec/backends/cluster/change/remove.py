@@ -1,7 +1,7 @@
 """
-The end of a job: every object that carries its label, and the wait for its pods.
+Stop and delete a job: every object with its label; then wait for its pods.
 
-That it was killed is recorded before anything goes, so that no apply revives what is half gone.
+The kill is recorded before anything is deleted, so no apply revives a half-deleted run.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _CLAIM = ("v1", "PersistentVolumeClaim")
 
 
 def contents(client: Client, name: str, *, claims: bool = False) -> Contents:
-    """What there is of the job *name*."""
+    """Return what the job *name* consists of."""
     inventory = Inventory(client, client.namespace, name)
     history = inventory.read()
-    found = _objects(client, name, inventory.live, claims=claims)
+    objects = _objects(client, name, inventory.live, claims=claims)
     pods = client.find("v1", "Pod", client.namespace, f"{JOB_LABEL}={name}")
-    if not found and not pods:
+    if not objects and not pods:
         if inventory.live is None and not (claims and Lock.is_left(client, name)):
             raise unknown(client, name)
         if not claims and not _is_to_come(history):
@@ -45,48 +45,48 @@ def contents(client: Client, name: str, *, claims: bool = False) -> Contents:
         if (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed"):
             name_of_role = role(pod) or "pods"
             replicas[name_of_role] = replicas.get(name_of_role, 0) + 1
-    owner = workloads.owner(found)
+    owner = workloads.owner(objects)
     since = workloads.of(owner).started(owner) if owner else None
-    return Contents(len(found), replicas, since)
+    return Contents(len(objects), replicas, since)
 
 
 def remove(
     client: Client,
     name: str,
-    tell: Callable[[Event], None],
+    report: Callable[[Event], None],
     *,
     claims: bool = False,
     force_unlock: bool = False,
 ) -> None:
     """
-    Delete exactly the objects that are there now; what they own goes with them.
+    Delete exactly the objects that exist now; what they own is garbage-collected.
 
-    With the claims goes the history, last.
+    With *claims*, the history is deleted last.
     """
-    with Lock(client, client.namespace, name, tell, force=force_unlock):
+    with Lock(client, client.namespace, name, report, force=force_unlock):
         inventory = Inventory(client, client.namespace, name)
         inventory.read()
-        found = _objects(client, name, inventory.live, claims=claims)
-        owner = workloads.owner(found)
+        objects = _objects(client, name, inventory.live, claims=claims)
+        owner = workloads.owner(objects)
         if owner is not None:
             inventory.write(lambda history: _killed(settled(history, owner), owner))
         elif not claims and _is_to_come(inventory.history):
             inventory.write(lambda history: history.drop_intent())
-        for each in found:
-            client.delete(identity(each), each["metadata"]["uid"])
-            tell(Event("deleted", str(identity(each))))
+        for live in objects:
+            client.delete(identity(live), live["metadata"]["uid"])
+            report(Event("deleted", str(identity(live))))
         if claims:
             inventory.delete()
 
 
 def remaining(client: Client, name: str, *, claims: bool = False) -> Progress:
-    """What is left: pods of every role count, for they would answer under a new run's names."""
+    """Return what is left. Pods of every role count: they would answer under a new run's names."""
     pods = client.find("v1", "Pod", client.namespace, f"{JOB_LABEL}={name}")
     if pods:
         return Progress(False, True, f"waiting for {len(pods)} pods to end")
     left = _objects(client, name, None, claims=claims)
     if left:
-        return Progress(False, True, f"waiting for {identity(left[0])} to go")
+        return Progress(False, True, f"waiting for {identity(left[0])} to be deleted")
     return Progress(True, True, "nothing is left")
 
 
@@ -94,24 +94,24 @@ def _objects(
     client: Client, name: str, inventory: Manifest | None, *, claims: bool
 ) -> list[Manifest]:
     """
-    The objects of a job, the owner of its run first: what it owns needs no request of its own.
+    Return the objects of a job, the run's owner first: deleting it deletes what it owns.
 
-    What a controller created goes with what it was created for.
+    Objects created by a controller are deleted with the object they were created for.
     """
     served = [kind for kind in extensions() if client.serves(*kind)]
     asked = dict.fromkeys([*kinds(client, inventory), *served])
     asked.pop(_CLAIM, None)
-    found = [
+    labelled = [
         live
         for kind in [*asked, *([_CLAIM] if claims else [])]
         for live in client.find(*kind, client.namespace, f"{JOB_LABEL}={name}")
     ]
-    own = [live for live in found if not workloads.is_child(live)]
+    own = [live for live in labelled if not workloads.is_child(live)]
     return sorted(own, key=lambda live: not workloads.is_owner(live))
 
 
 def _is_to_come(history: History) -> bool:
-    """Whether a run after the last one was agreed to, and an apply would go on with it."""
+    """Report whether a run was recorded after the last one, so that an apply would continue it."""
     return history.ran is not None and history.ran is not history.latest
 
 
@@ -120,10 +120,10 @@ def _killed(history: History, owner: Manifest) -> History:
 
 
 def _over(name: str, history: History) -> NotFound:
-    """The refusal to end what has ended."""
+    """Return the refusal to stop a job that has ended."""
     last = history.ran
-    told = f"run {last.number} of {name} {ending(last.state)}" if last else f"{name} never ran"
+    outcome = f"run {last.number} of {name} {ending(last.state)}" if last else f"{name} never ran"
     return NotFound(
-        f"nothing is left of {name}: {told}",
-        f"to forget its history too: paddlespec delete {name}",
+        f"{name} has no objects: {outcome}",
+        f"to delete its history too: paddlespec delete {name}",
     )

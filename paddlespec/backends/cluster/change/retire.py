@@ -1,8 +1,8 @@
 """
-Jobs whose specs are gone: what there is of them, and its end.
+Jobs whose spec files no longer exist: what they consist of, and how to delete them.
 
-A job is known to have had a spec by its inventory, which says where it was. What runs is left alone:
-a file that is gone is nobody's word that a run should end.
+The inventory of a job records where its spec was. Running jobs are kept: deleting a spec file is
+not consent to stop its run.
 """
 
 from __future__ import annotations
@@ -34,59 +34,62 @@ if TYPE_CHECKING:
 
 
 class Recorded(NamedTuple):
-    """A job of a project, and its spec as a path below the project file."""
+    """A job of a project, and the path of its spec relative to the project file."""
 
     name: str
     source: str
 
 
 def recorded(client: Client, project: str) -> list[Recorded]:
-    """The jobs of *project* whose inventories say where their specs were."""
+    """Return the jobs of *project* whose inventories record where their specs were."""
     selector = f"{PROJECT_LABEL}={project},{INVENTORY_LABEL}"
-    found = client.find("v1", "ConfigMap", client.namespace, selector)
+    inventories = client.find("v1", "ConfigMap", client.namespace, selector)
     listed = (
-        (each["metadata"]["labels"][INVENTORY_LABEL], each["metadata"].get("annotations") or {})
-        for each in found
+        (
+            inventory["metadata"]["labels"][INVENTORY_LABEL],
+            inventory["metadata"].get("annotations") or {},
+        )
+        for inventory in inventories
     )
     return [Recorded(name, known[SOURCE]) for name, known in listed if SOURCE in known]
 
 
 def compare(client: Client, job: Recorded) -> Compared:
-    """What `retire` would delete, and why it would refuse to."""
+    """Return what `retire` would delete, and why it would refuse to."""
     inventory = Inventory(client, client.namespace, job.name)
     inventory.read()
     left = prune.everything(client, client.namespace, job.name, inventory.live)
     refusal = _refusal(job, left)
-    rows = [Row(Change(essence(each), None)) for each in left.objects]
+    rows = [Row(Change(essence(live), None)) for live in left.objects]
     if refusal is None:
         return Compared(rows)
-    kept = [Row(Change(each, each)) for each in map(essence, left.objects)]
-    told = f"{refusal.message}; {refusal.hint}"
-    return Compared([kept[0]._replace(problem=told), *kept[1:]], refusal=told)
+    kept = [Row(Change(manifest, manifest)) for manifest in map(essence, left.objects)]
+    problem = f"{refusal.message}; {refusal.hint}"
+    return Compared([kept[0]._replace(problem=problem), *kept[1:]], refusal=problem)
 
 
 def retire(
     client: Client,
     job: Recorded,
     mode: Mode,
-    tell: Callable[[Event], None],
+    report: Callable[[Event], None],
     *,
     force_unlock: bool = False,
 ) -> None:
-    """Delete what is left of a job that is over; its history stays, and so do claims."""
+    """Delete what is left of a finished job, except its history and claims."""
     if mode is not Mode.none:
-        _retire(client, job, mode, tell)
+        _retire(client, job, mode, report)
         return
     inventory = Inventory(client, client.namespace, job.name)
     inventory.read()
     left = prune.everything(client, client.namespace, job.name, inventory.live)
     if not left.objects:
         return
-    with Lock(client, client.namespace, job.name, tell, force=force_unlock):
-        _retire(client, job, mode, tell)
+    with Lock(client, client.namespace, job.name, report, force=force_unlock):
+        _retire(client, job, mode, report)
 
 
-def _retire(client: Client, job: Recorded, mode: Mode, tell: Callable[[Event], None]) -> None:
+def _retire(client: Client, job: Recorded, mode: Mode, report: Callable[[Event], None]) -> None:
     inventory = Inventory(client, client.namespace, job.name)
     inventory.read()
     left = prune.everything(client, client.namespace, job.name, inventory.live)
@@ -97,11 +100,13 @@ def _retire(client: Client, job: Recorded, mode: Mode, tell: Callable[[Event], N
     owner = workloads.owner(left.objects)
     if owner is not None and mode is Mode.none and inventory.live is not None:
         uid = owner["metadata"]["uid"]
-        # One that never started is ended by us; of others it is recorded how they ended.
+        # A run that never started counts as killed; the end of any other run is recorded.
         inventory.write(lambda history: settled(history, owner).end(uid, State.killed, now()))
-    prune.delete(client, left, mode, tell)
+    prune.delete(client, left, mode, report)
     count = f"{len(left.objects)} objects {'' if mode is Mode.none else 'would be '}deleted"
-    tell(Event(f"{job.name}: its spec {job.source} is gone: {count}; its history stays"))
+    report(
+        Event(f"{job.name}: its spec {job.source} no longer exists: {count}; its history is kept")
+    )
 
 
 def _refusal(job: Recorded, left: prune.Left) -> OperationFailed | None:
@@ -109,6 +114,6 @@ def _refusal(job: Recorded, left: prune.Left) -> OperationFailed | None:
     if workload is None:
         return None
     return OperationFailed(
-        f"its spec {job.source} is gone, and {identity(workload)} {workloads.state(workload)}: it stays",
-        f"to end it: paddlespec kill {job.name}",
+        f"its spec {job.source} no longer exists, but {identity(workload)} {workloads.state(workload)}; it is kept",
+        f"to stop it: paddlespec kill {job.name}",
     )

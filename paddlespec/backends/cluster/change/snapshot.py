@@ -1,8 +1,8 @@
 """
-What a cluster has of one job: read once, and no further than a decision asks.
+The objects of one job on a cluster, read once and only as far as a decision needs them.
 
-An object that could not be read is a value too. The server is asked what it would make of an object
-only where nothing else can tell, and never twice.
+An object that cannot be read is represented by its refusal. The server performs a dry run only if
+nothing else can answer the question, and never twice.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from paddlespec.backends.cluster.change import conflicts, prune
 from paddlespec.backends.cluster.change.desired import (
     ANY_UID,
     belongs_to,
+    desired_object,
     fingerprint_of,
     is_ours_to_resume,
     is_queued,
@@ -23,7 +24,6 @@ from paddlespec.backends.cluster.change.desired import (
     namespace_of,
     not_ours,
     reference,
-    wanted,
     was_started,
 )
 from paddlespec.backends.cluster.change.history_sync import settled
@@ -44,10 +44,10 @@ if TYPE_CHECKING:
 
 class Snapshot:
     """
-    A job as a decision sees it; satisfies `paddlespec.change.live.Live`.
+    A job as a decision sees it; implements `paddlespec.change.live.Live`.
 
-    `asks`: the server may be asked what it would make of an object, and what is no longer rendered
-    counts; neither is so for an apply that only prints.
+    `asks`: dry runs are allowed, and objects that are no longer rendered count; neither holds for a
+    client dry run.
     """
 
     def __init__(
@@ -66,29 +66,29 @@ class Snapshot:
         self._answers: dict[Identity, Answer] = {}
 
     def read(self, manifests: Iterable[Manifest]) -> None:
-        """Read what is there under the names of *manifests*, all at once."""
-        missing = [each for each in map(self.identity, manifests) if each not in self._seen]
+        """Read the objects with the names of *manifests*, concurrently."""
+        missing = [target for target in map(self.identity, manifests) if target not in self._seen]
         self._seen.update(zip(missing, self.client.each(self._read, missing)))
 
     def seen(self, manifest: Manifest) -> Manifest | Refused | None:
-        """What is there under the name of *manifest*, whoever owns it."""
+        """Return the object with the name of *manifest*, whoever owns it."""
         self.read([manifest])
         return self._seen[self.identity(manifest)]
 
     @property
     def objects(self) -> Mapping[Identity, Manifest]:
-        """The objects that were read and are there."""
+        """The objects that were read and exist."""
         return {key: live for key, live in self._seen.items() if isinstance(live, dict)}
 
     def settled(self, history: History) -> History:
-        """*history* with what the trainers' Job, or its absence, says about the last run."""
+        """Update *history* with what the trainers' Job, or its absence, says about the last run."""
         if self.presence is None:
             return history
         assert self.parts.owner is not None
         live = self.seen(self.parts.owner)
         assert not isinstance(live, Refused)
         history = settled(history, live)
-        # By the time anything follows a Job that is being deleted, it is gone.
+        # Later steps wait until a Job that is being deleted is gone.
         return settled(history, None) if live and workloads.is_going(live) else history
 
     @cached_property
@@ -162,28 +162,28 @@ class Snapshot:
         )
 
     def answer(self, manifest: Manifest, live: Manifest) -> Answer:
-        """What the server would make of *live*, by a dry run of what an apply sends."""
+        """Return the result of a server dry run of what an apply sends to change *live*."""
         target = self.identity(manifest)
         if target not in self._answers:
             self._answers[target] = self.ask(manifest, live)
         return self._answers[target]
 
     def ask(self, manifest: Manifest, live: Manifest | None) -> Answer:
-        """The same, asked again; also of an object that is not there."""
+        """Return the same without the cache; *live* may be missing."""
         owner = self.uid or ANY_UID
         known = ((live or {}).get("metadata", {}).get("ownerReferences") or [None])[0]
         sent = self.sent(manifest, live, known["uid"] if known and not self.uid else owner)
         return conflicts.send(self.client, sent, live, dry_run=True)
 
     def sent(self, manifest: Manifest, live: Manifest | None, owner: str | None) -> Manifest:
-        """What an apply sends to make *manifest* of *live*; *owner* is the UID of the trainers' Job."""
+        """Return what an apply sends for *manifest*; *owner* is the UID of the trainers' Job."""
         reference_to = None
         if owner is not None and self.parts.owner is not None and manifest in self.parts.owned:
             reference_to = reference(self.parts.owner, owner)
-        return wanted(manifest, live, self.namespace, reference_to, self.work.fingerprint)
+        return desired_object(manifest, live, self.namespace, reference_to, self.work.fingerprint)
 
     def identity(self, manifest: Manifest) -> Identity:
-        """The identity of an object in the namespace of the job."""
+        """Return the identity of an object in the namespace of the job."""
         return identity(manifest)._replace(namespace=self.namespace)
 
     def _read(self, target: Identity) -> Manifest | Refused | None:
@@ -215,14 +215,14 @@ class Snapshot:
         return member._replace(broken=self._broken(member))
 
     def _is_ending(self, part: Part, live: Manifest) -> bool:
-        """Whether an object belongs to an earlier run, whose end an apply waits for."""
+        """Report whether an object belongs to an earlier run, which an apply waits for."""
         if workloads.is_going(live):
             return True
         owned = part is Part.owned and bool(live["metadata"].get("ownerReferences"))
         return owned and self.presence is Presence.absent
 
     def _broken(self, member: Member) -> OperationFailed | None:
-        """Why a run is not mended that has lost a role: what it lost held state."""
+        """Return why a run that has lost a role cannot be repaired: the role held state."""
         if member.part is not Part.owned or not member.runs_pods:
             return None
         owner = self.owner.live if self.owner else None
@@ -237,5 +237,5 @@ class Snapshot:
 
 
 def _state(live: Manifest) -> str:
-    """What a workload does, as a clause."""
+    """Describe the state of a workload as a clause."""
     return f"{identity(live)} {workloads.state(live)}"

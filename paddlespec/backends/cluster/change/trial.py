@@ -1,11 +1,11 @@
-"""Whether a cluster would accept the workloads of a new run, before the earlier one is deleted."""
+"""Check whether a cluster accepts the workloads of a new run before the earlier one is deleted."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from paddlespec.backends.cluster.api.refusal import Refused
-from paddlespec.backends.cluster.change.desired import wanted
+from paddlespec.backends.cluster.change.desired import desired_object
 from paddlespec.render.manifest import identity
 from paddlespec.runs.failures import OperationFailed
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 def check(client: Client, manifests: Iterable[Manifest], namespace: str, mark: str) -> None:
     """
-    Raise `OperationFailed` for workloads that the cluster would not accept.
+    Raise `OperationFailed` if the cluster would not accept the workloads.
 
-    They are tried under names that are free. What depends on what is there, such as a quota, does
-    not count: the earlier run makes room.
+    They are dry-run under unused names. Limits that depend on existing objects, such as quotas, are
+    ignored, because the earlier run makes room.
     """
     for manifest in manifests:
         own = identity(manifest)
         name = f"{own.name[:-6] or own.name[:1]}-{mark[:5]}"
         metadata = {**manifest["metadata"], "name": name}
-        trial = wanted({**manifest, "metadata": metadata}, None, namespace, None)
+        trial = desired_object({**manifest, "metadata": metadata}, None, namespace, None)
         try:
             client.apply(trial, identity(trial), dry_run=True)
         except Refused as error:

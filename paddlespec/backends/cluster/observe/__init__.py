@@ -1,1 +1,1 @@
-"""Jobs, replicas and histories as a cluster shows them."""
+"""Observe jobs, replicas and histories on a cluster."""

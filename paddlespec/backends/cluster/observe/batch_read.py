@@ -1,8 +1,8 @@
 """
-What many jobs of one namespace have there, asked for with few requests.
+Read the objects of many jobs of one namespace with few requests.
 
-It answers as the API server would have a moment ago, each object once: whoever asks again wants to
-know what is there now. That is good enough to look, and not to write.
+The answers are those the API server gave a moment ago, each object once: a caller that asks again
+wants the current state. They are good enough for reading, but not for writing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from paddlespec.render.manifest import Manifest
     from paddlespec.runs.values import Work
 
-# Names in one selector: an address may not be too long for a proxy on the way.
+# Names in one selector: proxies limit the length of an address.
 _NAMES = 50
 
 Kind = tuple[str, str]
@@ -31,13 +31,13 @@ _INVENTORIES = (("v1", "ConfigMap"), INVENTORY_LABEL)
 
 
 class Answer(NamedTuple):
-    """An object, or that there is none."""
+    """An object, or the fact that it does not exist."""
 
     live: Manifest | None
 
 
 class Survey:
-    """What was found; many threads may ask."""
+    """The objects that were read, for concurrent use."""
 
     def __init__(self, namespace: str, jobs: frozenset[str]) -> None:
         self.namespace, self.jobs = namespace, jobs
@@ -47,35 +47,35 @@ class Survey:
         self._lock = threading.Lock()
 
     def get(self, target: Identity) -> Answer | None:
-        """What is known of an object, the first time that it is asked for."""
+        """Return what is known of an object, but only the first time it is requested."""
         with self._lock:
             return self._objects.pop(target, None)
 
     def find(self, kind: Kind, namespace: str, selector: str, fields: str) -> list[Manifest] | None:
-        """The objects of one job that match; nothing where the server has to be asked."""
-        wanted = dict(each.partition("=")[::2] for each in selector.split(",") if each)
-        job = wanted.get(JOB_LABEL, "")
+        """Return the matching objects of one job; None if only the server can answer."""
+        labels = dict(term.partition("=")[::2] for term in selector.split(",") if term)
+        job = labels.get(JOB_LABEL, "")
         known = kind in self._kinds and namespace == self.namespace and job in self.jobs
         if not known or fields:
             return None
-        return [each for each in self._members.get((kind, job), ()) if _has(each, wanted)]
+        return [live for live in self._members.get((kind, job), ()) if _has(live, labels)]
 
     def take(self, client: Client, works: Sequence[Work]) -> None:
-        """Ask for all that a comparison does; raises `OperationFailed`, also where it may not list."""
-        wanted = [
-            identity(each)._replace(namespace=self.namespace)
+        """Read what a comparison needs; raises `OperationFailed` if any list is forbidden."""
+        targets = [
+            identity(manifest)._replace(namespace=self.namespace)
             for work in works
-            for each in work.manifests
+            for manifest in work.manifests
         ]
-        kinds = {(each.api_version, each.kind) for each in wanted} | set(managed())
+        kinds = {(target.api_version, target.kind) for target in targets} | set(managed())
         kinds |= {kind for kind in extensions() if client.serves(*kind)}
         self._take(client, [*((kind, JOB_LABEL) for kind in sorted(kinds)), _INVENTORIES])
         self._kinds = kinds
-        wanted += [inventory(self.namespace, each) for each in self.jobs]
-        self._note_absent(client, [each for each in wanted if each not in self._objects])
+        targets += [inventory(self.namespace, job) for job in self.jobs]
+        self._note_absent(client, [target for target in targets if target not in self._objects])
 
     def watch(self, client: Client, works: Sequence[Work]) -> None:
-        """Ask for what is looked at again and again: the workloads and their pods."""
+        """Read what is polled: the workloads and their pods."""
         manifests = [manifest for work in works for manifest in work.manifests]
         kinds = {*workloads.kinds(manifests), ("v1", "Pod")}
         self._take(client, [(kind, JOB_LABEL) for kind in sorted(kinds)])
@@ -88,10 +88,10 @@ class Survey:
             for kind, label in asked
             for names in _batches(self.jobs)
         ]
-        for found in client.each(
-            lambda each: client.find(*each[0], self.namespace, each[1]), lists
+        for objects in client.each(
+            lambda request: client.find(*request[0], self.namespace, request[1]), lists
         ):
-            for live in found:
+            for live in objects:
                 self._add(live)
 
     def _add(self, live: Manifest) -> None:
@@ -101,15 +101,15 @@ class Survey:
         self._members.setdefault(((target.api_version, target.kind), str(job)), []).append(live)
 
     def _note_absent(self, client: Client, missing: list[Identity]) -> None:
-        """Which of *missing* are not there at all; the others are somebody else's."""
-        kinds = sorted({(each.api_version, each.kind) for each in missing})
+        """Record which of *missing* do not exist at all; the others do not belong to these jobs."""
+        kinds = sorted({(target.api_version, target.kind) for target in missing})
         names = dict(
-            zip(kinds, client.each(lambda each: client.names(*each, self.namespace), kinds))
+            zip(kinds, client.each(lambda kind: client.names(*kind, self.namespace), kinds))
         )
-        for each in missing:
-            known = names[each.api_version, each.kind]
-            if known is not None and each.name not in known:
-                self._objects[each] = Answer(None)
+        for target in missing:
+            known = names[target.api_version, target.kind]
+            if known is not None and target.name not in known:
+                self._objects[target] = Answer(None)
 
 
 def _batches(jobs: Iterable[str]) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """
-The histories that a cluster keeps, brought up to date by what is there. Nothing is written.
+Read the histories stored on a cluster and update them from the live objects; nothing is written.
 
-A run that ended while nobody looked is shown as it ended; the next apply writes that down.
+A run that ended unobserved is shown as ended; the next apply records that.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def record(client: Client, name: str) -> Recorded:
-    """The history of one job; raises `NotFound`."""
+    """Return the history of one job; raises `NotFound`."""
     inventory = Inventory(client, client.namespace, name)
     history = inventory.read()
     if inventory.live is None:
@@ -43,34 +43,32 @@ def record(client: Client, name: str) -> Recorded:
 
 
 def records(client: Client, *, everywhere: bool) -> tuple[list[Recorded], list[Unread]]:
-    """The histories of all jobs, of every namespace or of ours, and what cannot be read of them."""
+    """Return all histories, of one namespace or of all, and those that cannot be read."""
     space = "" if everywhere else client.namespace
     listed = members.find(client, space, JOB_LABEL, [(members.INVENTORY, INVENTORY_LABEL)])
     owners = {
         (live["metadata"]["namespace"], belongs_to(live)): live
         for live in filter(workloads.is_owner, listed.workloads)
     }
-    found, failures = [], []
+    readable, failures = [], []
     for inventory in listed.objects[members.INVENTORY]:
         metadata = inventory["metadata"]
         key = metadata["namespace"], metadata["labels"][INVENTORY_LABEL]
         try:
             if key not in owners:
                 listed.check(inventory)
-            found.append(Recorded(*key, seen(history_of(inventory), owners.get(key))))
+            readable.append(Recorded(*key, seen(history_of(inventory), owners.get(key))))
         except OperationFailed as error:
             failures.append((key[1], error))
-    return sorted(found, key=lambda recorded: recorded[:2]), failures
+    return sorted(readable, key=lambda recorded: recorded[:2]), failures
 
 
 def seen(history: History, owner: Manifest | None) -> History:
-    """*history* as it is now; when a run was lost, nobody saw."""
-    known = {each.uid for each in history.runs if each.is_over}
+    """Return *history* as of now; the end time of a lost run is unknown."""
+    known = {run.uid for run in history.runs if run.is_over}
     return History(
         tuple(
-            each._replace(finished=None)
-            if each.state is State.lost and each.uid not in known
-            else each
-            for each in settled(history, owner).runs
+            run._replace(finished=None) if run.state is State.lost and run.uid not in known else run
+            for run in settled(history, owner).runs
         )
     )

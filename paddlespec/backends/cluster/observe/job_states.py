@@ -1,7 +1,7 @@
 """
-The jobs of a cluster as the picture that all targets share.
+Read the state of jobs on a cluster.
 
-However many there are, it takes the same few requests: lists by label, put together here.
+Any number of jobs takes the same few requests: lists by label, which are combined here.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     Key = tuple[str, str]
 
 _DEFAULT_TARGET = "kubernetes"
-# The variable of each mode that no other one sets.
+# For each mode, a variable that no other mode sets.
 _MODES = {
     "PADDLE_INIT_PORT": "legacy",
     "PADDLE_PSERVERS_IP_PORT_LIST": "ps",
@@ -51,9 +51,9 @@ _MODES = {
 }
 
 
-class Found(NamedTuple):
+class JobObjects(NamedTuple):
     """
-    What a cluster holds of one job; `pods` where they were looked for.
+    The objects of one job on a cluster; `pods` is None if they were not read.
 
     `children` were created by the controllers of its `workloads`.
     """
@@ -67,12 +67,12 @@ class Found(NamedTuple):
 
     @property
     def owner(self) -> Manifest | None:
-        """The workload whose end is the job's end."""
+        """The workload that ends the job when it ends."""
         return workloads.owner(self.workloads)
 
     @property
     def runners(self) -> dict[str, Manifest]:
-        """The object that creates the pods of each role, by the role."""
+        """The object that creates the pods of each role, keyed by role."""
         return {
             pods.role: workloads.runner(live, pods.role, self.children)
             for live, pods in workloads.roles(self.workloads)
@@ -80,9 +80,9 @@ class Found(NamedTuple):
 
     @property
     def record(self) -> RunRecord | None:
-        """The run that is there, or the latest one."""
+        """The record of the current run, or of the latest one."""
         uid = self.owner["metadata"]["uid"] if self.owner else None
-        own = next((each for each in self.history.runs if uid and each.uid == uid), None)
+        own = next((run for run in self.history.runs if uid and run.uid == uid), None)
         return own or self.history.latest
 
 
@@ -90,9 +90,9 @@ def job_states(
     client: Client, *, everywhere: bool, over: bool
 ) -> tuple[list[JobState], list[Unread]]:
     """
-    The jobs of every namespace or of ours, and what cannot be read of them.
+    Return the jobs of one namespace or of all, and those that cannot be read.
 
-    Of those that are *over* more is read: their specs are all that is left of some.
+    For finished jobs (*over*) more is read: of some only the recorded spec is left.
     """
     space = "" if everywhere else client.namespace
     listed = members.find(client, space, JOB_LABEL, [(members.INVENTORY, INVENTORY_LABEL)])
@@ -110,16 +110,16 @@ def job_states(
             histories[key] = history_of(inventory)
         except OperationFailed as error:
             failures.append((key[1], error))
-    found = []
+    states = []
     for key in sorted({*present, *histories}):
         if key not in present and not over and not _is_intended(histories[key]):
             continue
-        found.append(state(gathered(key, present.get(key, []), histories.get(key))))
-    return [job for job in found if over or not job.stage.is_over], failures
+        states.append(state(gathered(key, present.get(key, []), histories.get(key))))
+    return [job for job in states if over or not job.stage.is_over], failures
 
 
-def find(client: Client, name: str) -> Found:
-    """What there is of one job; raises `NotFound`."""
+def find(client: Client, name: str) -> JobObjects:
+    """Return the objects of one job; raises `NotFound`."""
     selector = f"{JOB_LABEL}={name}"
     inventory = Inventory(client, client.namespace, name)
     listed = members.find(client, client.namespace, selector, [(members.POD, selector)])
@@ -133,23 +133,23 @@ def find(client: Client, name: str) -> Found:
 
 
 def glance(client: Client, name: str) -> Status:
-    """A job and its replicas; raises `NotFound`."""
-    found = find(client, name)
-    return Status(state(found), found.record, workers(found.pods or ()))
+    """Return a job and its replicas; raises `NotFound`."""
+    objects = find(client, name)
+    return Status(state(objects), objects.record, workers(objects.pods or ()))
 
 
 def run_of(client: Client, name: str) -> Run | None:
-    """The run of a job, to be looked at; nothing before it is there. Raises `NotFound`."""
-    found = find(client, name)
-    record = found.record
-    if found.owner is not None:
+    """Return the run of a job, for `look`; None before it starts. Raises `NotFound`."""
+    objects = find(client, name)
+    record = objects.record
+    if objects.owner is not None:
         return Run(
-            Work(name, list(found.workloads)), found.namespace, found.owner["metadata"]["uid"]
+            Work(name, list(objects.workloads)), objects.namespace, objects.owner["metadata"]["uid"]
         )
     if record is None or record.uid is None:
         return None
     end = State.lost if record.state is State.running else record.state
-    return Run(Work(name, []), found.namespace, record.uid, end)
+    return Run(Work(name, []), objects.namespace, record.uid, end)
 
 
 def gathered(
@@ -157,8 +157,8 @@ def gathered(
     live: list[Manifest],
     history: History | None,
     pods: list[Manifest] | None = None,
-) -> Found:
-    """The parts of one job together; its history as it is by now."""
+) -> JobObjects:
+    """Combine the objects of one job, and update its history."""
     namespace, name = key
     children = tuple(filter(workloads.is_child, live))
     own = [workload for workload in live if workload not in children]
@@ -166,18 +166,18 @@ def gathered(
     ordered = tuple(sorted(own, key=lambda workload: workload is not owner))
     known = None if pods is None else tuple(pods)
     updated = seen(history, owner) if history is not None and history.runs else History()
-    return Found(name, namespace, ordered, known, updated, children)
+    return JobObjects(name, namespace, ordered, known, updated, children)
 
 
-def state(found: Found) -> JobState:
-    """How far a job is."""
-    owner, record = found.owner, found.record
+def state(objects: JobObjects) -> JobState:
+    """Return the state of a job."""
+    owner, record = objects.owner, objects.record
     spec: Mapping[str, Any] = {}
     if owner is None or _needs_spec(owner):
         spec = _spec(record)
     mode = _mode(owner) or (spec.get("spec") or {}).get("mode")
-    stage, why = _stage(found, mode)
-    labels = dict((spec.get("metadata") or {}).get("labels") or {}, **{JOB_LABEL: found.name})
+    stage, why = _stage(objects, mode)
+    labels = dict((spec.get("metadata") or {}).get("labels") or {}, **{JOB_LABEL: objects.name})
     started = record.started if record else None
     finished = record.finished if record else None
     if owner is not None:
@@ -185,11 +185,11 @@ def state(found: Found) -> JobState:
         started = workloads.of(owner).started(owner) or started
         finished = ended(owner) if workloads.progress(owner).done else None
     scheduling = (spec.get("spec") or {}).get("scheduling") or {}
-    roles = _roles(found)
+    roles = _roles(objects)
     return JobState(
-        found.name,
-        found.namespace,
-        _target(found),
+        objects.name,
+        objects.namespace,
+        _target(objects),
         stage,
         mode,
         roles or _roles_of(spec),
@@ -203,10 +203,10 @@ def state(found: Found) -> JobState:
     )
 
 
-def _stage(found: Found, mode: str | None) -> tuple[Stage, str | None]:
-    owner, record = found.owner, found.record
+def _stage(objects: JobObjects, mode: str | None) -> tuple[Stage, str | None]:
+    owner, record = objects.owner, objects.record
     if owner is None:
-        if found.workloads or found.pods:
+        if objects.workloads or objects.pods:
             return Stage.stopping, None
         return (Stage.lost, None) if record is None else (stage_of(record), None)
     progress = workloads.progress(owner)
@@ -220,23 +220,25 @@ def _stage(found: Found, mode: str | None) -> tuple[Stage, str | None]:
         return Stage.failing, progress.message.removeprefix("failing: ")
     if workloads.is_stopped(owner):
         return (Stage.queued if progress.message == "queued" else Stage.suspended), None
-    if why := _lost(found, mode):
+    if why := _lost(objects, mode):
         return Stage.failing, why
-    return (Stage.running if _has_begun(found) else Stage.pending), None
+    return (Stage.running if _has_begun(objects) else Stage.pending), None
 
 
-def _has_begun(found: Found) -> bool:
-    """Whether a trainer is ready or has succeeded; pods show it before their workload counts them."""
-    counted = (role.ready or role.succeeded for role in _roles(found) if role.name == "trainers")
-    pods = (worker.ready for worker in workers(found.pods or ()) if worker.role == "trainers")
+def _has_begun(objects: JobObjects) -> bool:
+    """Report whether a trainer is ready or has succeeded; pods show it before workloads do."""
+    counted = (role.ready or role.succeeded for role in _roles(objects) if role.name == "trainers")
+    pods = (worker.ready for worker in workers(objects.pods or ()) if worker.role == "trainers")
     return any(counted) or any(pods)
 
 
-def _lost(found: Found, mode: str | None) -> str | None:
-    """A lost pserver loses the model, and the trainers would not tell."""
-    own = [live for live in found.workloads if workloads.runs(live, "pservers")]
+def _lost(objects: JobObjects, mode: str | None) -> str | None:
+    """Describe a lost pserver: it held the model, but the trainers would not notice."""
+    own = [live for live in objects.workloads if workloads.runs(live, "pservers")]
     if not own:
-        return "the pservers are gone while the trainers run" if mode == "ps" else None
+        return (
+            "the pservers no longer exist while the trainers are running" if mode == "ps" else None
+        )
     bad = [
         progress
         for live in own
@@ -245,59 +247,59 @@ def _lost(found: Found, mode: str | None) -> str | None:
     return f"pservers: {bad[0].message.removeprefix('failed: ')}" if bad else None
 
 
-def _roles(found: Found) -> tuple[RoleState, ...]:
-    """The replicas of every role, trainers first."""
+def _roles(objects: JobObjects) -> tuple[RoleState, ...]:
+    """Count the replicas of each role, trainers first."""
     states = [
         role
-        for live in found.workloads
-        for role in workloads.of(live).counts(live, workloads.children(live, found.children))
+        for live in objects.workloads
+        for role in workloads.of(live).counts(live, workloads.children(live, objects.children))
     ]
     return tuple(sorted(states, key=lambda role: role.name != "trainers"))
 
 
-def _target(found: Found) -> str:
-    """The target that renders what is there."""
-    return workloads.of(found.owner).KIND.target if found.owner else _DEFAULT_TARGET
+def _target(objects: JobObjects) -> str:
+    """Return the target that renders the job."""
+    return workloads.of(objects.owner).KIND.target if objects.owner else _DEFAULT_TARGET
 
 
 def _roles_of(spec: Mapping[str, Any]) -> tuple[RoleState, ...]:
-    """The roles of a job of which only its spec is left."""
-    said = spec.get("spec") or {}
-    found = ((name, said.get(name)) for name in ("trainers", "pservers"))
-    return tuple(RoleState(name, each.get("replicas", 1)) for name, each in found if each)
+    """Return the roles of a job of which only the spec is left."""
+    fields = spec.get("spec") or {}
+    roles = ((name, fields.get(name)) for name in ("trainers", "pservers"))
+    return tuple(RoleState(name, role.get("replicas", 1)) for name, role in roles if role)
 
 
 def _mode(owner: Manifest | None) -> str | None:
     if owner is None:
         return None
     containers = _trainer(owner).get("containers") or ()
-    names = {each.get("name") for one in containers for each in one.get("env") or ()}
+    names = {variable.get("name") for one in containers for variable in one.get("env") or ()}
     return next((mode for name, mode in _MODES.items() if name in names), None)
 
 
 def _needs_spec(owner: Manifest) -> bool:
-    """Whether the objects do not say in which queue the job is: Volcano's have that elsewhere."""
+    """Report whether the objects lack the name of the queue: Volcano stores it elsewhere."""
     return bool(_trainer(owner).get("schedulerName") == "volcano")
 
 
 def _trainer(owner: Manifest) -> Mapping[str, Any]:
-    """The pod of a trainer."""
+    """Return the pod spec of a trainer."""
     pods = workloads.pods_of(owner, "trainers")
     return pods.pod if pods else {}
 
 
 def _spec(record: RunRecord | None) -> Mapping[str, Any]:
-    """The spec of a run, as far as it is kept."""
+    """Return the recorded spec of a run, or an empty mapping."""
     if record is None or record.spec is None:
         return {}
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        found = yaml.load(record.spec, loader)  # noqa: S506 - a safe one
+        spec = yaml.load(record.spec, loader)  # noqa: S506 - a safe one
     except yaml.YAMLError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return spec if isinstance(spec, dict) else {}
 
 
 def _is_intended(history: History) -> bool:

@@ -1,8 +1,8 @@
 """
-Everything about one job of a cluster: conditions, events, why it failed.
+Read everything about one job of a cluster: conditions, events, the cause of a failure.
 
-The server's own texts quote values of the environment: of them only names are shown whose form is
-known.
+Messages of the server may quote environment values, so only names in known formats are copied from
+them.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from paddlespec.render.manifest import identity
 from paddlespec.runs.failures import OperationFailed
 from paddlespec.runs.state import (
     Condition,
-    Happening,
     JobState,
+    ObjectEvent,
     Status,
 )
 from paddlespec.runs.values import Run, Work
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from paddlespec.backends.cluster.api.client import Client
-    from paddlespec.backends.cluster.observe.job_states import Found
+    from paddlespec.backends.cluster.observe.job_states import JobObjects
     from paddlespec.backends.cluster.why.evidence import Ask
     from paddlespec.render.manifest import Manifest
     from paddlespec.runs.state import Worker
 
-# Events of every pod would be a request for each; those of a few tell the story.
+# Reading events takes a request per pod; those of a few pods are enough.
 _PODS = 3
 _TEXTS = (
     ("to node {}", re.compile(r"Successfully assigned \S+ to ([a-z0-9.-]*[a-z0-9])\Z")),
@@ -47,29 +47,29 @@ _FRACTION = re.compile(r"\.\d+(?=Z\Z)")
 
 
 def status(client: Client, name: str) -> Status:
-    """Everything about the job *name*; raises `NotFound`."""
-    found = find(client, name)
-    own = workers(found.pods or ())
-    ask = Asking(client, found.namespace)
-    events = _events(client, ask, found, own)
-    job, evidence = explained(state(found), found, ask)
+    """Return everything about the job *name*; raises `NotFound`."""
+    objects = find(client, name)
+    own = workers(objects.pods or ())
+    ask = Asking(client, objects.namespace)
+    events = _events(client, ask, objects, own)
+    job, evidence = explained(state(objects), objects, ask)
     return Status(
         job,
-        found.record,
+        objects.record,
         own,
-        tuple(_conditions(found)),
+        tuple(_conditions(objects)),
         tuple(events),
-        _failure(client, found, job),
+        _failure(client, objects, job),
         evidence,
     )
 
 
-def happening(event: Manifest) -> Happening:
-    """An event in our own words."""
+def object_event(event: Manifest) -> ObjectEvent:
+    """Translate an event into our own wording."""
     involved = event.get("involvedObject") or {}
     series = event.get("series") or {}
     at = event.get("lastTimestamp") or series.get("lastObservedTime") or event.get("eventTime")
-    return Happening(
+    return ObjectEvent(
         _FRACTION.sub("", str(at)) if at else None,
         f"{one_word(involved.get('kind')) or 'Object'}/{involved.get('name')}",
         one_word(event.get("reason")) or "Unknown",
@@ -80,44 +80,46 @@ def happening(event: Manifest) -> Happening:
 
 
 def _text(message: str) -> str | None:
-    for words, pattern in _TEXTS:
+    for template, pattern in _TEXTS:
         if match := pattern.search(message):
-            return words.format(match[1])
+            return template.format(match[1])
     return creation.refusal_reason(message) or scheduler.summary(message)
 
 
-def _events(client: Client, ask: Ask, found: Found, own: tuple[Worker, ...]) -> list[Happening]:
-    """The events of the workloads, of what they created, and of a few pods that have a message."""
-    telling = [each.name for each in own if each.message][:_PODS]
-    pods = [each for each in found.pods or () if each["metadata"]["name"] in telling]
-    uids = [live["metadata"]["uid"] for live in (*found.workloads, *found.children, *pods)]
-    listed = [happening(event) for events in client.each(ask.events, uids) for event in events]
-    return sorted(listed, key=lambda each: each.at or "")
+def _events(
+    client: Client, ask: Ask, objects: JobObjects, own: tuple[Worker, ...]
+) -> list[ObjectEvent]:
+    """Return the events of the workloads, their children, and a few pods that have a message."""
+    telling = [worker.name for worker in own if worker.message][:_PODS]
+    pods = [pod for pod in objects.pods or () if pod["metadata"]["name"] in telling]
+    uids = [live["metadata"]["uid"] for live in (*objects.workloads, *objects.children, *pods)]
+    listed = [object_event(event) for events in client.each(ask.events, uids) for event in events]
+    return sorted(listed, key=lambda event: event.at or "")
 
 
-def _conditions(found: Found) -> Iterator[Condition]:
-    for each in (*found.workloads, *found.children):
-        for held in (each.get("status") or {}).get("conditions") or ():
+def _conditions(objects: JobObjects) -> Iterator[Condition]:
+    for workload in (*objects.workloads, *objects.children):
+        for held in (workload.get("status") or {}).get("conditions") or ():
             name = one_word(held.get("type"))
             if held.get("status") == "True" and name:
                 since = held.get("lastTransitionTime")
-                yield Condition(str(identity(each)), name, since, one_word(held.get("reason")))
+                yield Condition(str(identity(workload)), name, since, one_word(held.get("reason")))
 
 
-def _failure(client: Client, found: Found, job: JobState) -> str | None:
-    """The end of a run that failed: why, the replica that failed first, its last lines."""
+def _failure(client: Client, objects: JobObjects, job: JobState) -> str | None:
+    """Describe why a run failed: the reason, the replica that failed first, and its last lines."""
     if not job.stage.is_failure:
         return None
     bad = [
         (live, progress)
-        for live in found.workloads
+        for live in objects.workloads
         if workloads.ends(live) and not (progress := workloads.progress(live)).ok
     ]
     if not bad:
         return None
-    workload, progress = min(bad, key=lambda pair: pair[0] is not found.owner)
-    run = Run(Work(found.name, []), found.namespace, workload["metadata"]["uid"])
-    live = watch.Live((*found.workloads, *found.children), found.pods or ())
+    workload, progress = min(bad, key=lambda pair: pair[0] is not objects.owner)
+    run = Run(Work(objects.name, []), objects.namespace, workload["metadata"]["uid"])
+    live = watch.Live((*objects.workloads, *objects.children), objects.pods or ())
     try:
         failed = watch.failure(client, run, live, workload, progress.message)
     except OperationFailed:

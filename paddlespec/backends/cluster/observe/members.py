@@ -1,8 +1,8 @@
 """
-The objects of jobs by kind, in one round of requests.
+Read the objects of jobs by kind, in one round of requests.
 
-Not every cluster has every kind that runs pods, and not everyone may read those that extensions
-bring: what is missing or forbidden there is no trouble as long as no job is known to need it.
+Some clusters lack some kinds that run pods, and some users may not read kinds of extensions.
+Neither is an error unless a job is known to have such objects.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ INVENTORY: Kind = ("v1", "ConfigMap")
 
 
 class Members(NamedTuple):
-    """Live objects by kind, and the kinds of extensions that may not be read."""
+    """Live objects by kind, and the kinds of extensions that the user may not read."""
 
     objects: dict[Kind, list[Manifest]]
     refused: dict[Kind, Refused]
 
     @property
     def workloads(self) -> list[Manifest]:
-        """The objects that run pods, with those that their controllers created."""
+        """The objects that run pods, and those that their controllers created."""
         return [live for kind in workload_kinds() for live in self.objects.get(kind, ())]
 
     def check(self, inventory: Manifest | None) -> None:
-        """Raise `Refused` if a job has objects of a kind that may not be read."""
+        """Raise `Refused` if the job of *inventory* has objects of a kind that may not be read."""
         for kind in kinds_of(inventory) & self.refused.keys():
             raise self.refused[kind]
 
 
 def workload_kinds() -> list[Kind]:
-    """Every kind that runs pods."""
+    """List every kind that runs pods."""
     return [workload.KIND.type for workload in reversed(workloads.every())]
 
 
 def find(
     client: Client, namespace: str, selector: str, also: Sequence[tuple[Kind, str]] = ()
 ) -> Members:
-    """The workloads that *selector* matches, and *also* other kinds by selectors of their own."""
+    """Return the workloads that match *selector*, and kinds in *also* by their own selectors."""
     asked = [*((kind, selector) for kind in workload_kinds()), *also]
     extensions = {known.KIND.type for known in workloads.every() if not known.KIND.is_built_in}
 
@@ -64,9 +64,9 @@ def find(
             return [] if error.refusal.status == 404 else error
 
     objects, refused = {}, {}
-    for (kind, _), found in zip(asked, client.each(answer, asked), strict=True):
-        if isinstance(found, Refused):
-            refused[kind] = found
+    for (kind, _), result in zip(asked, client.each(answer, asked), strict=True):
+        if isinstance(result, Refused):
+            refused[kind] = result
         else:
-            objects[kind] = found
+            objects[kind] = result
     return Members(objects, refused)

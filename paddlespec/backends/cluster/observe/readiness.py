@@ -1,4 +1,4 @@
-"""How far an object is on its way: pure functions of what the API server stores."""
+"""The progress of single objects: pure functions of what the API server stores."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def pod(live: Manifest) -> Progress:
-    """How far a pod is: done means that it runs, or has ended."""
+    """Return the progress of a pod: done means that it is running or has ended."""
     phase = (live.get("status") or {}).get("phase")
     if phase == "Failed":
         return Progress(True, False, ended.ending(live))
@@ -41,7 +41,7 @@ def pod(live: Manifest) -> Progress:
 
 
 def claim(live: Manifest, *, waits_for_consumer: bool = False) -> Progress:
-    """How far a claim is; some storage classes provide only when a pod asks."""
+    """Return the progress of a claim; some storage classes wait for a pod that uses it."""
     phase = (live.get("status") or {}).get("phase", "Pending")
     if phase == "Bound":
         return Progress(True, True, "bound")
@@ -53,11 +53,11 @@ def claim(live: Manifest, *, waits_for_consumer: bool = False) -> Progress:
 
 
 def pod_group(live: Manifest) -> Progress:
-    """How far a gang is: Volcano starts all pods of it or none."""
+    """Return the progress of a gang: Volcano starts all of its pods or none."""
     if workloads.is_going(live):
         return Progress(False, False, "is being deleted")
-    told = gang.waits_for(live)
-    if told is None:
+    cause = gang.waits_for(live)
+    if cause is None:
         phase = str(live["status"]["phase"])
         return Progress(True, True, phase.lower())
-    return Progress(False, told in gang.PASSING, told)
+    return Progress(False, cause in gang.PASSING, cause)

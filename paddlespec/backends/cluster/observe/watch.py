@@ -1,4 +1,4 @@
-"""Looking at a run until it is where it should be, or cannot get there any more."""
+"""Poll a run until it reaches the awaited state, or can no longer reach it."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ _REASON = re.compile(r"[A-Za-z]{1,60}\Z")
 
 
 class Live(NamedTuple):
-    """What there is of a run: the objects that run pods, and the pods."""
+    """The live objects of a run: those that run pods, and the pods."""
 
     workloads: Sequence[Manifest]
     pods: Sequence[Manifest]
 
     def of(self, manifest: Manifest) -> Manifest | None:
-        """The live object of what was rendered."""
+        """Return the live object of a rendered one."""
         key = manifest["kind"], manifest["metadata"]["name"]
         return next(
             (live for live in self.workloads if (live["kind"], live["metadata"]["name"]) == key),
@@ -49,7 +49,7 @@ class Live(NamedTuple):
         )
 
     def pods_of(self, workload: Manifest) -> list[Manifest]:
-        """The pods of a workload, those of what it created included."""
+        """Return the pods of a workload, including those of its children."""
         creators = {
             live["metadata"]["uid"]
             for live in (workload, *workloads.children(workload, self.workloads))
@@ -65,15 +65,15 @@ class Live(NamedTuple):
 
 
 def look(client: Client, run: Run, until: Until) -> Progress:
-    """How far *run* is; raises `JobFailed` as soon as it cannot get further."""
+    """Return the progress of *run*; raises `JobFailed` once it can no longer proceed."""
     rendered = workloads.owner(run.work.manifests)
     if rendered is None:
-        raise OperationFailed(f"nothing of {run.work.name} runs its trainers to an end")
+        raise OperationFailed(f"no object of {run.work.name} runs its trainers to completion")
     live = _live(client, run)
     owner = live.of(rendered)
     if owner is None or owner["metadata"]["uid"] != run.uid:
         raise OperationFailed(
-            f"{identity(rendered)} is gone: somebody deleted it, or its time to keep was over",
+            f"{identity(rendered)} no longer exists: it was deleted, or its retention time is over",
             None,
         )
     progress = workloads.progress(owner)
@@ -88,53 +88,53 @@ def look(client: Client, run: Run, until: Until) -> Progress:
 
 def _live(client: Client, run: Run) -> Live:
     selector = f"{JOB_LABEL}={run.work.name}"
-    found = [
+    owners = [
         live
         for kind in sorted(workloads.kinds(run.work.manifests))
         for live in client.find(*kind, run.namespace, selector)
     ]
-    return Live(found, client.find("v1", "Pod", run.namespace, selector))
+    return Live(owners, client.find("v1", "Pod", run.namespace, selector))
 
 
 def _roles(
     client: Client, run: Run, live: Live, until: Until, owner: Manifest, progress: Progress
 ) -> Progress:
-    """How many replicas of each role run, and what keeps the others."""
-    told, here = [], True
+    """Report how many replicas of each role are running, and what keeps the others."""
+    parts, here = [], True
     held = workloads.is_stopped(owner)
-    for manifest, wanted in workloads.roles(run.work.manifests):
-        if not wanted.role:
+    for manifest, rendered in workloads.roles(run.work.manifests):
+        if not rendered.role:
             continue
         pods = [
-            pod for pod in live.pods if role(pod) == wanted.role and not workloads.is_going(pod)
+            pod for pod in live.pods if role(pod) == rendered.role and not workloads.is_going(pod)
         ]
         looks = [readiness.pod(pod) for pod in pods]
         ready = sum(look.done and look.ok for look in looks)
-        here = here and ready >= wanted.replicas
+        here = here and ready >= rendered.replicas
         hindered = [look.message for look in looks if not look.done and not look.ok]
         workload = live.of(manifest)
         if not hindered and workload is not None and not held:
-            creator = workloads.runner(workload, wanted.role, live.workloads)
-            hindered = _refused_pods(client, run, wanted.role, creator, pods)
+            creator = workloads.runner(workload, rendered.role, live.workloads)
+            hindered = _refused_pods(client, run, rendered.role, creator, pods)
         why = f" ({hindered[0]})" if hindered else ""
         over = sum(look.message == "ended" for look in looks)
         also = f", {over} ended" if over else ""
-        told.append(f"{wanted.role} {ready - over}/{wanted.replicas} running{also}{why}")
+        parts.append(f"{rendered.role} {ready - over}/{rendered.replicas} running{also}{why}")
     if held:
         return Progress(False, True, progress.message)
-    if not here and not any("ended" in each for each in told):
-        told += _waited_for(client, run)
+    if not here and not any("ended" in part for part in parts):
+        parts += _waited_for(client, run)
     finishing = [progress.message] if progress.message == "finishing" else []
-    message = ", ".join([*told, *finishing])
+    message = ", ".join([*parts, *finishing])
     return Progress(here and until is Until.ready, True, message)
 
 
 def _waited_for(client: Client, run: Run) -> list[str]:
-    """Claims and gangs that keep pods from starting; a claim may wait for its pod as well."""
+    """List the claims and gangs that pods are waiting for; a claim may in turn wait for its pod."""
     selector = f"{JOB_LABEL}={run.work.name}"
-    told = []
+    waiting = []
     for version, kind in sorted(
-        {(each["apiVersion"], each["kind"]) for each in run.work.manifests}
+        {(manifest["apiVersion"], manifest["kind"]) for manifest in run.work.manifests}
     ):
         if kind not in ("PersistentVolumeClaim", "PodGroup"):
             continue
@@ -144,18 +144,18 @@ def _waited_for(client: Client, run: Run) -> list[str]:
             continue
         for live in there:
             if kind == "PodGroup":
-                found = readiness.pod_group(live)
+                progress = readiness.pod_group(live)
             else:
-                found = readiness.claim(live)
-                if not found.done and found.ok and _waits_for_consumer(client, live):
+                progress = readiness.claim(live)
+                if not progress.done and progress.ok and _waits_for_consumer(client, live):
                     continue
-            if not (found.done and found.ok):
-                told.append(f"{identity(live)} {found.message}")
-    return told
+            if not (progress.done and progress.ok):
+                waiting.append(f"{identity(live)} {progress.message}")
+    return waiting
 
 
 def _waits_for_consumer(client: Client, claim: Manifest) -> bool:
-    """Whether a volume is provided only once a pod asks; where that cannot be known, it may be."""
+    """Report whether a volume is provisioned only for a pod; if unknown, assume that it is."""
     name = claim["spec"].get("storageClassName")
     if not name:
         return False
@@ -169,73 +169,73 @@ def _waits_for_consumer(client: Client, claim: Manifest) -> bool:
 def _refused_pods(
     client: Client, run: Run, name: str, creator: Manifest, pods: list[Manifest]
 ) -> list[str]:
-    """Why the role *name* has fewer pods than it should have."""
+    """Say why the role *name* has fewer pods than it should."""
     ask = Asking(client, run.namespace)
     looked = Evidence(run.namespace, name, creator, tuple(pods), ask)
-    found = creation.refused(looked)
-    return [found.sentence] if found else []
+    reason = creation.refused(looked)
+    return [reason.sentence] if reason else []
 
 
 def _check_pservers(client: Client, run: Run, live: Live, owner: Manifest) -> None:
-    """A lost pserver loses the model, and the trainers would not tell."""
+    """Raise if a pserver is lost: it held the model, but the trainers would not notice."""
     if workloads.is_stopped(owner):
         return
     for manifest, pods in workloads.roles(run.work.manifests):
         if pods.role != "pservers" or workloads.is_owner(manifest):
             continue
-        found = live.of(manifest)
-        if found is None:
-            raise JobFailed(f"{identity(manifest)} is gone while the trainers run")
-        if workloads.ends(found) and not (progress := workloads.progress(found)).ok:
-            raise failure(client, run, live, found, progress.message)
+        current = live.of(manifest)
+        if current is None:
+            raise JobFailed(f"{identity(manifest)} no longer exists while the trainers are running")
+        if workloads.ends(current) and not (progress := workloads.progress(current)).ok:
+            raise failure(client, run, live, current, progress.message)
 
 
 def _stop_pservers(client: Client, run: Run, live: Live) -> str | None:
     """
-    End the pservers of a complete run, and say so; their objects stay, to be looked at.
+    Stop the pservers of a complete run, and report it; their objects are kept for inspection.
 
-    Where their controller ends them with the run there is nothing to do. Whoever may only look
-    learns the verdict all the same.
+    Some controllers stop them with the run. A user without the right to stop them still gets the
+    verdict.
     """
-    told = None
+    result = None
     for manifest, pods in workloads.roles(run.work.manifests):
         if pods.role != "pservers" or workloads.is_owner(manifest):
             continue
-        found = live.of(manifest)
-        if found is None or workloads.is_going(found) or workloads.is_stopped(found):
+        current = live.of(manifest)
+        if current is None or workloads.is_going(current) or workloads.is_stopped(current):
             continue
-        if workloads.ends(found) and workloads.progress(found).done:
+        if workloads.ends(current) and workloads.progress(current).done:
             continue
-        stop = workloads.of(found).KIND.stop
-        target = identity(found)._replace(namespace=run.namespace)
+        stop = workloads.of(current).KIND.stop
+        target = identity(current)._replace(namespace=run.namespace)
         try:
-            client.replace_value(found, target, stop.pointer, stop.stopped)
+            client.replace_value(current, target, stop.pointer, stop.stopped)
         except Refused as error:
             if error.refusal.status == 403:
-                return "its pservers run on: you may not stop them"
-            # Gone already, or another run's by now.
+                return "its pservers are still running: you may not stop them"
+            # It no longer exists, or belongs to another run by now.
             if error.refusal.status not in (404, 422):
                 raise
-        told = "pservers stopped"
-    return told
+        result = "pservers stopped"
+    return result
 
 
 def failure(
     client: Client, run: Run, live: Live, workload: Manifest, message: str
 ) -> OperationFailed:
-    """The end of a run: why, the replica that failed first, and what it wrote last."""
+    """Describe why a run failed: the reason, the replica that failed first, and its last lines."""
     name = identity(workload)
     if workloads.is_going(workload) and message == "is being deleted":
-        return OperationFailed(f"{name} is being deleted by somebody")
+        return OperationFailed(f"{name} is being deleted")
     to_blame = culprit(live.pods_of(workload), lambda pod: _wrote(client, run, pod))
-    words = _last_words(client, run, to_blame) if to_blame else []
-    return JobFailed("\n".join([f"{name} {message}", *words]))
+    lines = _last_words(client, run, to_blame) if to_blame else []
+    return JobFailed("\n".join([f"{name} {message}", *lines]))
 
 
 def _last_words(client: Client, run: Run, to_blame: Culprit) -> list[str]:
     pod = to_blame.pod
     ending = f"  {pod['metadata']['name']}: {ended.ending(pod)}"
-    return [ending, *_events(client, run, pod), *(f"  {each}" for each in to_blame.lines())]
+    return [ending, *_events(client, run, pod), *(f"  {line}" for line in to_blame.lines())]
 
 
 def _wrote(client: Client, run: Run, pod: Manifest) -> list[str] | None:
@@ -247,17 +247,17 @@ def _wrote(client: Client, run: Run, pod: Manifest) -> list[str] | None:
 
 
 def _events(client: Client, run: Run, pod: Manifest) -> list[str]:
-    """What the cluster had to complain of about a pod: its texts may quote it, its reasons not."""
+    """List the reasons of a pod's warnings; their messages may contain secrets, reasons do not."""
     fields = f"involvedObject.uid={pod['metadata']['uid']},type=Warning"
     try:
         events = client.find("v1", "Event", run.namespace, fields=fields)
     except OperationFailed:
         return []
-    events.sort(key=lambda each: str(each.get("lastTimestamp") or each.get("eventTime") or ""))
-    told: dict[str, None] = {}
-    for each in events[-_EVENTS:]:
-        reason = str(each.get("reason") or "")
+    events.sort(key=lambda event: str(event.get("lastTimestamp") or event.get("eventTime") or ""))
+    reasons: dict[str, None] = {}
+    for event in events[-_EVENTS:]:
+        reason = str(event.get("reason") or "")
         if _REASON.match(reason):
-            known = container.missing(each.get("message"))
-            told[f"{reason} ({known})" if known else reason] = None
-    return [f"  events: {', '.join(told)}"] if told else []
+            known = container.missing(event.get("message"))
+            reasons[f"{reason} ({known})" if known else reason] = None
+    return [f"  events: {', '.join(reasons)}"] if reasons else []

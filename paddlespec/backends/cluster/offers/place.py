@@ -29,37 +29,37 @@ class ClusterCapacity(NamedTuple):
     engine: Engine
 
     def room(self, namespace: str, *, job: str | None = None, nodes: bool = False) -> Room:
-        """Everything that bounds jobs."""
+        """Return everything that limits jobs."""
         from paddlespec.backends.cluster.place.bounds import room
 
         return room(self.engine.client, namespace, job=job, with_nodes=nodes)
 
     def queues(self, namespace: str) -> Queues:
-        """Queues of Kueue and Volcano."""
+        """Return the queues of Kueue and Volcano."""
         from paddlespec.backends.cluster.place.queues import queues
 
         return queues(self.engine.client, namespace)
 
     def storages(self, namespace: str) -> Storages:
-        """Claims and classes."""
+        """Return claims and storage classes."""
         from paddlespec.backends.cluster.place.storages import storages
 
         return storages(self.engine.client, namespace)
 
     def holdings(self) -> tuple[list[Holding], list[Unknown]]:
-        """What nodes and queues hold."""
+        """Return what nodes and queues hold."""
         from paddlespec.backends.cluster.place.holdings import holdings
 
         return holdings(self.engine.client)
 
 
 class ClusterPullSecrets(NamedTuple):
-    """Secrets of the type that kubelets pull with."""
+    """The pull secrets of a namespace, which kubelets use."""
 
     engine: Engine
 
     def all(self) -> list[PullSecret]:
-        """Every pull secret of the namespace."""
+        """Return every pull secret of the namespace."""
         from paddlespec.backends.cluster.place import pull_secrets
 
         return pull_secrets.registries(self.engine.client)
@@ -71,13 +71,13 @@ class ClusterPullSecrets(NamedTuple):
         return pull_secrets.add(self.engine.client, name, server, credentials)
 
     def delete(self, name: str) -> None:
-        """Delete a pull secret of ours."""
+        """Delete a pull secret that paddlespec created."""
         from paddlespec.backends.cluster.place import pull_secrets
 
         pull_secrets.delete(self.engine.client, name)
 
     def credentials(self, name: str, server: str) -> Credentials:
-        """What a pull secret holds for *server*."""
+        """Return the credentials of a pull secret for *server*."""
         from paddlespec.backends.cluster.place import pull_secrets
 
         return pull_secrets.credentials(self.engine.client, name, server)
@@ -89,12 +89,12 @@ class ClusterFeatures(NamedTuple):
     engine: Engine
 
     def server(self) -> Server:
-        """Version and address of the API server."""
+        """Return the version and address of the API server."""
         client = self.engine.client
         return Server(client.server_version(), client.host)
 
     def extensions(self) -> dict[str, str | None]:
-        """Versions of the extensions that jobs can use."""
+        """Return the versions of the extensions that jobs can use."""
         from paddlespec.backends.cluster.place.features import installed
 
         return installed(self.engine.client)
@@ -105,8 +105,8 @@ class ClusterFeatures(NamedTuple):
 
         needed = rights.needed(role)
         lacking = [
-            tuple(Missing(right.resource, right.verb) for right in found)
-            for found in (
+            tuple(Missing(right.resource, right.verb) for right in absent)
+            for absent in (
                 rights.lacking(self.engine.client, needed),
                 rights.lacking(self.engine.client, rights.optional(role)),
             )
@@ -114,25 +114,25 @@ class ClusterFeatures(NamedTuple):
         return Rights(len(needed), *lacking)
 
     def queues(self) -> list[str] | OperationFailed:
-        """Queues of Kueue and Volcano."""
+        """Return the queues of Kueue and Volcano."""
         from paddlespec.backends.cluster.place import features
 
         return self._allowed(features.queues)
 
     def claims(self) -> dict[str, dict[str, str | bool]] | OperationFailed:
-        """Claims of the namespace."""
+        """Return the claims of the namespace."""
         from paddlespec.backends.cluster.place import features
 
         return self._allowed(features.claims)
 
     def storage_classes(self) -> list[str] | OperationFailed:
-        """Storage classes."""
+        """Return the storage classes."""
         from paddlespec.backends.cluster.place import features
 
         return self._allowed(features.storage_classes)
 
     def accelerators(self) -> list[str] | OperationFailed:
-        """Devices of nodes."""
+        """Return the devices of the nodes."""
         from paddlespec.backends.cluster.place import features
 
         return self._allowed(features.accelerators)
@@ -140,5 +140,5 @@ class ClusterFeatures(NamedTuple):
     def _allowed(self, look: Callable[[Client], Result]) -> Result | OperationFailed:
         from paddlespec.backends.cluster.place.features import allowed
 
-        found: Result | OperationFailed = allowed(lambda: look(self.engine.client))
-        return found
+        result: Result | OperationFailed = allowed(lambda: look(self.engine.client))
+        return result

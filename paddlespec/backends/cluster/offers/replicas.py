@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from paddlespec.backends.cluster.streams.remote_exec import Place
     from paddlespec.render.manifest import Manifest
 
-# How long a cluster may be out of reach before a tunnel gives up.
+# A tunnel gives up once the cluster has been unreachable for this long.
 _PATIENCE_SECONDS = 60.0
 
 
 class ClusterLogs(NamedTuple):
-    """Logs that kubelets keep."""
+    """Read logs from kubelets."""
 
     engine: Engine
 
@@ -35,7 +35,7 @@ class ClusterLogs(NamedTuple):
 
 
 class ClusterExecutes(NamedTuple):
-    """Commands in containers."""
+    """Run commands in containers."""
 
     engine: Engine
 
@@ -58,12 +58,12 @@ class ClusterExecutes(NamedTuple):
 
 
 class ClusterTunnels(NamedTuple):
-    """Ports of pods."""
+    """Open tunnels to pods."""
 
     engine: Engine
 
     def open(self, job: str, replica: str) -> PodTunnel:  # noqa: ARG002 - pods have names of their own
-        """A tunnel to a pod that runs."""
+        """Open a tunnel to a running pod."""
         from paddlespec.backends.cluster.streams import remote_exec, tunnel
         from paddlespec.backends.cluster.streams.job_logs import main_container
 
@@ -74,14 +74,14 @@ class ClusterTunnels(NamedTuple):
 
 
 class PodTunnel:
-    """Connections to one pod, which must stay the same."""
+    """Connections to one pod, which must not be replaced."""
 
     def __init__(self, client: Client, place: Place, pod: Manifest) -> None:
         self._client, self._place, self._pod = client, place, pod
         self._answered = time.monotonic()
 
     def port(self, name: str) -> int:
-        """The number of a container port, by number or name."""
+        """Return the number of a container port, given by number or name."""
         if name.isdecimal():
             return int(name)
         known = {
@@ -96,7 +96,7 @@ class PodTunnel:
         return known[name]
 
     def check(self) -> None:
-        """Raise once the pod has ended, or the cluster is out of reach for too long."""
+        """Raise once the pod has ended, or the cluster has been unreachable for too long."""
         from paddlespec.backends.cluster.api.refusal import Refused
         from paddlespec.backends.cluster.streams.tunnel import pod_of
 

@@ -1,4 +1,4 @@
-"""Jobs with an inventory and no spec."""
+"""Delete jobs that have an inventory but no spec."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
 
 class ClusterRetires(NamedTuple):
-    """Jobs with an inventory and no spec."""
+    """Delete jobs that have an inventory but no spec."""
 
     engine: Engine
 
     def recorded(self, project: str) -> list[Orphan]:
-        """Jobs whose inventories name a spec."""
+        """Return the jobs whose inventories name a spec."""
         from paddlespec.backends.cluster.change import retire
 
         return [Orphan(*job) for job in retire.recorded(self.engine.client, project)]
 
     def compare_orphan(self, job: Orphan) -> Compared:
-        """What `retire` would delete."""
+        """Return what `retire` would delete."""
         from paddlespec.backends.cluster.change import retire
 
         return retire.compare(self.engine.client, retire.Recorded(*job))
@@ -33,7 +33,7 @@ class ClusterRetires(NamedTuple):
     def retire(
         self, job: Orphan, mode: Mode, report: Callable[[Event], None], *, force_unlock: bool
     ) -> None:
-        """Delete what is left of a job that does not run."""
+        """Delete what is left of a job that is not running."""
         from paddlespec.backends.cluster.change import retire
 
         recorded = retire.Recorded(*job)

@@ -22,14 +22,14 @@ class ClusterScratch(NamedTuple):
     engine: Engine
 
     def find(self, name: str) -> ScratchShell | None:
-        """The container that was kept under *name*."""
+        """Return the scratch container *name*, if it exists."""
         from paddlespec.backends.cluster.streams import scratch_container
 
-        found = scratch_container.find(self.engine.client, name)
-        return ScratchShell(self.engine.client, found) if found else None
+        shell = scratch_container.find(self.engine.client, name)
+        return ScratchShell(self.engine.client, shell) if shell else None
 
     def source(self, job: str, role: str) -> Source:
-        """The live object that runs *role*."""
+        """Return the live object that runs *role*."""
         from paddlespec.backends.cluster.streams import scratch_container
 
         return scratch_container.source_of(self.engine.client, job, role)
@@ -49,7 +49,7 @@ class ClusterScratch(NamedTuple):
 
 
 class ScratchShell(NamedTuple):
-    """A scratch container that exists."""
+    """An existing scratch container."""
 
     client: Client
     shell: scratch_container.Shell
@@ -63,11 +63,11 @@ class ScratchShell(NamedTuple):
         """Return its state."""
         from paddlespec.backends.cluster.streams import scratch_container
 
-        found = scratch_container.look(self.client, self.shell)
-        return ShellState(found.progress, found.place.pod if found.place else None)
+        current = scratch_container.look(self.client, self.shell)
+        return ShellState(current.progress, current.place.pod if current.place else None)
 
     def remove(self) -> None:
-        """Delete the Job with everything that it owns."""
+        """Delete the Job with everything it owns."""
         from paddlespec.backends.cluster.streams import scratch_container
 
         scratch_container.remove(self.client, self.shell)

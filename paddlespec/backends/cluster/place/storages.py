@@ -88,7 +88,7 @@ def _nodes(pods: Iterable[Manifest]) -> list[str]:
 
 
 def _used(client: Client, nodes: list[str]) -> dict[tuple[str, str], Decimal]:
-    """What kubelets measure; nothing of those that do not answer."""
+    """Return what kubelets measure; those that do not respond are skipped."""
     used: dict[tuple[str, str], Decimal] = {}
     for node in nodes:
         try:
@@ -96,7 +96,7 @@ def _used(client: Client, nodes: list[str]) -> dict[tuple[str, str], Decimal]:
         except OperationFailed as error:
             if isinstance(error, Refused) and error.refusal.status != 403:
                 continue
-            return {}  # what one kubelet does not say in all this time, others need not be asked
+            return {}  # if one kubelet takes this long, the others are not asked
         for pod in summary.get("pods") or ():
             for volume in pod.get("volume") or ():
                 claim = volume.get("pvcRef") or {}

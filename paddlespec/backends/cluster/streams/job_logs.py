@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from paddlespec.backends.cluster.api.client import Client
-    from paddlespec.backends.cluster.observe.job_states import Found
+    from paddlespec.backends.cluster.observe.job_states import JobObjects
     from paddlespec.logs.start import Start
     from paddlespec.render.manifest import Manifest
 
@@ -47,7 +47,7 @@ class Reading(NamedTuple):
     previous: bool = False
 
 
-def run_of(client: Client, name: str, number: int | None) -> Found:
+def run_of(client: Client, name: str, number: int | None) -> JobObjects:
     """Return the job with the run *number*, or with its current run. Raises `NotFound`."""
     job = find(client, name)
     own = job.record.number if job.record else None
@@ -69,7 +69,7 @@ def run_of(client: Client, name: str, number: int | None) -> Found:
     return job
 
 
-def sources(job: Found) -> list[Source]:
+def sources(job: JobObjects) -> list[Source]:
     """List the replicas of a job, trainers first; replicas without a pod have no name."""
     known = {
         (role.name, index): Source(role.name, index, "")
@@ -82,7 +82,7 @@ def sources(job: Found) -> list[Source]:
     return sorted(known.values(), key=lambda source: (source.role != "trainers", source[:2]))
 
 
-def waits(job: Found) -> str:
+def waits(job: JobObjects) -> str:
     """Say why there are no logs yet."""
     current = state(job)
     why = f": {current.why}" if current.why else ""
@@ -117,14 +117,14 @@ class Kept:
         self,
         chosen: Sequence[Source],
         start: Start,
-        tell: Callable[[str], None],
+        report: Callable[[str], None],
         *,
         follow: bool,
         pieces: bool,  # noqa: ARG002 - a server sends complete lines
     ) -> PodLogs:
         """Return the logs of the *chosen* replicas."""
         reading = Reading(chosen, start, follow, self._previous)
-        logs = PodLogs(self._client, self._job, reading, tell)
+        logs = PodLogs(self._client, self._job, reading, report)
         if not logs.readers():
             if self._previous:
                 message = f"no container of {self._job.name} was restarted"
@@ -132,7 +132,7 @@ class Kept:
                     message, f"list earlier runs with: paddlespec get history {self._job.name}"
                 )
             if not follow:
-                tell(waits(self._job))
+                report(waits(self._job))
         return logs
 
     def verdict(self) -> str | None:
@@ -144,12 +144,12 @@ class PodLogs:
     """The logs of one run on a cluster; implements `Logs`."""
 
     def __init__(
-        self, client: Client, job: Found, reading: Reading, tell: Callable[[str], None]
+        self, client: Client, job: JobObjects, reading: Reading, report: Callable[[str], None]
     ) -> None:
         self._client, self._name, self._space = client, job.name, job.namespace
         self._owner = job.owner
         self._replicas = {source[:2] for source in reading.replicas}
-        self._reading, self._to = reading, tell
+        self._reading, self._to = reading, report
         self._reported: set[str] = set()
         self._readers: dict[str, ChosenLines] = {}
         self._settled: set[str] = set()
@@ -203,7 +203,7 @@ class PodLogs:
                 self._settle(name)
 
     def _workloads(self, selector: str) -> list[Manifest]:
-        """What runs pods of the job now: of the kind that is known, or of any."""
+        """Return the workloads of the job: of the known kind, or of any kind."""
         if self._owner is None:
             return members.find(self._client, self._space, selector).workloads
         kind = workloads.of(self._owner).KIND
@@ -241,9 +241,9 @@ class PodLogs:
             return self._client.log(self._space, source.name, query)
 
         follow = self._reading.follow and not ended and not self._reading.previous
-        return ChosenLines(source, ask, self._tell, self._reading.start, follow=follow)
+        return ChosenLines(source, ask, self._report, self._reading.start, follow=follow)
 
-    def _tell(self, text: str) -> None:
+    def _report(self, text: str) -> None:
         """Report a message; one that is the same for every pod is reported once."""
         what = text.partition(": ")[2]
         if "cannot read" not in text or what not in self._reported:

@@ -108,14 +108,14 @@ class PodReader:
         self,
         source: Source,
         connect: Connect,
-        tell: Callable[[str], None],
+        report: Callable[[str], None],
         *,
         since: str | None = None,
         follow: bool = False,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         self.source = source
-        self._connect, self._tell, self._pause = connect, tell, pause
+        self._connect, self._report, self._pause = connect, report, pause
         self._once = Deduplication(since)
         self._splitter = Splitter(source)
         self._lock = threading.Lock()
@@ -182,7 +182,7 @@ class PodReader:
                 in_vain = in_vain + 1 if self._taken == before else 1
                 stays = isinstance(error, Refused) and not error.refusal.may_pass
                 if stays or (in_vain > len(_PAUSES) and not follow):
-                    self._tell(f"{self.source.label}: cannot read its log: {error.message}")
+                    self._report(f"{self.source.label}: cannot read its log: {error.message}")
                     break
             self._pause(_PAUSES[min(in_vain, len(_PAUSES) - 1)])
         if turn == self._turn:
@@ -213,7 +213,7 @@ class PodReader:
             self._taken += len(rows)
             new_rows, lost = self._once.new(map(_in_utc, rows))
             if lost:
-                self._tell(f"{self.source.label}: its log was rotated; lines may be missing here")
+                self._report(f"{self.source.label}: its log was rotated; lines may be missing here")
             if new_rows:
                 self._batches.put(self._splitter.feed(b"\n".join(new_rows) + b"\n"))
 

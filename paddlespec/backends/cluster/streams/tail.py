@@ -29,7 +29,7 @@ class ChosenLines:
         self,
         source: Source,
         ask: Ask,
-        tell: Callable[[str], None],
+        report: Callable[[str], None],
         start: Start,
         *,
         follow: bool,
@@ -41,7 +41,7 @@ class ChosenLines:
             self._last = deque(maxlen=start.lines)
         self._since = f"{start.time[:19].decode()}Z" if start.time is not None else None
         at_once = follow and self._last is None
-        self._reader = PodReader(source, self._connect, tell, since=self._since, follow=at_once)
+        self._reader = PodReader(source, self._connect, report, since=self._since, follow=at_once)
 
     def read(self) -> Batch:
         """Return the next selected lines."""

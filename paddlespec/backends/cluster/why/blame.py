@@ -32,7 +32,7 @@ class Culprit(NamedTuple):
             return
         yield from (f"| {line}" for line in self.wrote)
         if known := meaning(self.wrote):
-            yield f"probable cause: {known.words}"
+            yield f"probable cause: {known.text}"
 
 
 def culprit(pods: Iterable[Manifest], read: Read) -> Culprit | None:

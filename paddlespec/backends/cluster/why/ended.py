@@ -69,7 +69,7 @@ def ending(pod: Manifest) -> str:
         return "stopped by the system"
     _, name, ended = bad
     code = ended["exitCode"]
-    meaning = exit_code.words(code)
+    meaning = exit_code.meaning(code)
     if ended.get("reason") == "OOMKilled":
         limit = _memory(pod, name)
         meaning = "out of memory" + (f"; its limit is {limit}" if limit else "")

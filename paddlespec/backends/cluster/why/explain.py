@@ -12,7 +12,7 @@ from paddlespec.render.manifest import role
 from paddlespec.runs.state import Stage
 
 if TYPE_CHECKING:
-    from paddlespec.backends.cluster.observe.job_states import Found
+    from paddlespec.backends.cluster.observe.job_states import JobObjects
     from paddlespec.backends.cluster.why.evidence import Ask
     from paddlespec.backends.cluster.why.reason import Reason
     from paddlespec.render.manifest import Manifest
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Explained = tuple[JobState, tuple[str, ...]]
 
 
-def explained(job: JobState, live: Found, ask: Ask) -> Explained:
+def explained(job: JobState, live: JobObjects, ask: Ask) -> Explained:
     """Return *job* with the reason for its state, and the evidence for that reason."""
     match job.stage:
         case Stage.queued | Stage.suspended:
@@ -39,14 +39,14 @@ def _with(job: JobState, reason: Reason | None) -> Explained:
     return (job._replace(why=reason.sentence), reason.evidence) if reason else (job, ())
 
 
-def _held(job: JobState, live: Found, ask: Ask) -> Reason | None:
+def _held(job: JobState, live: JobObjects, ask: Ask) -> Reason | None:
     owner = live.owner
     if owner is None:
         return None
     return rules.first(rules.HELD, _of(job, live, "trainers", owner, ask))
 
 
-def _hindered(job: JobState, live: Found, ask: Ask) -> Explained:
+def _hindered(job: JobState, live: JobObjects, ask: Ask) -> Explained:
     """Explain each role; a running job gets a reason of its own only if all of it is stuck."""
     looks = {name: _of(job, live, name, runner, ask) for name, runner in live.runners.items()}
     lacking = [state.name for state in job.roles if state.ready + state.succeeded < state.desired]
@@ -73,7 +73,7 @@ def _hindered(job: JobState, live: Found, ask: Ask) -> Explained:
     return _with(job, idle._replace(evidence=(*idle.evidence, *cause.evidence)))
 
 
-def _ended(job: JobState, live: Found, ask: Ask) -> Reason | None:
+def _ended(job: JobState, live: JobObjects, ask: Ask) -> Reason | None:
     """Explain the failed workload; if several failed, the trainers' failure is the job's."""
     bad = [
         (name, runner)
@@ -87,7 +87,7 @@ def _ended(job: JobState, live: Found, ask: Ask) -> Reason | None:
 
 
 def _of(
-    job: JobState, live: Found, name: str, workload: Manifest, ask: Ask, *, over: bool = False
+    job: JobState, live: JobObjects, name: str, workload: Manifest, ask: Ask, *, over: bool = False
 ) -> Evidence:
     """Collect the evidence for one role; *over* includes pods that are being deleted."""
     pods = tuple(

@@ -64,7 +64,7 @@ def still_waiting(evidence: Evidence) -> Reason | None:
     if message is None or not message.waits:
         return None
     last = f"Pod/{running[0]['metadata']['name']} last wrote: {message.quote}"
-    return Reason(f"all {len(running)} trainers are running, but {message.words}", (last,))
+    return Reason(f"all {len(running)} trainers are running, but {message.text}", (last,))
 
 
 def _phase(pod: Manifest) -> str:

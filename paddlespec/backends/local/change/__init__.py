@@ -1,1 +1,1 @@
-"""Applying a job on this machine."""
+"""Apply a job on this machine."""

@@ -1,8 +1,8 @@
 """
-One apply of one job on this machine: read what is there, decide, and take each step.
+Apply one job on this machine: read what exists, decide, and take each step.
 
-What is about to happen is recorded first; the supervisor itself records that the run has begun.
-Whatever dies in between, the next command sees the truth.
+The run is recorded before it starts; the supervisor itself records that it has started. If the
+command or the supervisor dies in between, the next command still sees the true state.
 """
 
 from __future__ import annotations
@@ -39,21 +39,21 @@ _PATIENCE_SECONDS = 300
 
 
 class Apply:
-    """One apply; `leash` holds the run that it started, in `run_folder`, when it is attached."""
+    """One apply; if attached, `leash` holds the run it started in `run_folder`."""
 
     def __init__(
         self,
         folder: JobFolder,
         work: Work,
         mode: Mode,
-        tell: Callable[[Event], None],
+        report: Callable[[Event], None],
         consent: Consent,
         *,
         options: Options | None,
         attached: bool,
         pause: Callable[[float], None],
     ) -> None:
-        self.folder, self.work, self.mode, self.tell = folder, work, mode, tell
+        self.folder, self.work, self.mode, self.report = folder, work, mode, report
         self.consent, self.options, self.attached, self.pause = consent, options, attached, pause
         self.leash: int | None = None
         self.run_folder = ""
@@ -67,7 +67,7 @@ class Apply:
         def waiting() -> None:
             nonlocal shown
             if not shown:
-                self.tell(Event(f"waiting for another command that changes {self.work.name}"))
+                self.report(Event(f"waiting for another command that changes {self.work.name}"))
             shown = True
             self.pause(_TICK)
 
@@ -78,7 +78,7 @@ class Apply:
             return self._apply(self.folder.change(lambda history: history))
 
     def _begins(self) -> bool:
-        """Whether a run is about to begin whose command has died since."""
+        """Report whether a run is starting whose command has died."""
         return any(self.folder.status(number) is None for number in self.folder.alive())
 
     def _apply(self, history: History) -> Run:
@@ -87,11 +87,11 @@ class Apply:
         if decision.refusal is not None:
             raise decision.refusal
         for note in decision.notes:
-            self.tell(Event(note))
+            self.report(Event(note))
         for step in decision.steps:
             if self.mode is Mode.none:
                 self._take(step, history)
-            self._tell(step)
+            self._report_step(step)
         if self._launched is not None:
             self.folder.forget_old_runs()
             return Run(self.work, self.folder.namespace, self._launched)
@@ -108,7 +108,9 @@ class Apply:
                 latest = self.folder.change(lambda known: known.intend(intent)).latest
                 assert latest is not None
                 self.run_folder = self.folder.run(latest.number)
-                shutil.rmtree(self.run_folder, ignore_errors=True)  # of an intent that never began
+                shutil.rmtree(
+                    self.run_folder, ignore_errors=True
+                )  # left by an intent that never started
             case End(uid):
                 self._end(next(run for run in history.runs if run.uid == uid))
             case WaitUntilGone():
@@ -118,14 +120,14 @@ class Apply:
             case _:
                 pass
 
-    def _tell(self, step: Step) -> None:
+    def _report_step(self, step: Step) -> None:
         if not isinstance(step, Create | Replace | Update) or step.manifest["kind"] != "Process":
             return
         verb = "unchanged" if isinstance(step, Update) else "started"
         if self.mode is Mode.server:
             verb = f"{'' if verb == 'unchanged' else 'would be '}{verb} (dry run)"
         if self.mode is not Mode.client:
-            self.tell(Event(verb, f"Process/{step.manifest['metadata']['name']}"))
+            self.report(Event(verb, f"Process/{step.manifest['metadata']['name']}"))
 
     def _launch(self, folder: str) -> None:
         """Start all processes of the new run."""
@@ -143,7 +145,7 @@ class Apply:
             raise OperationFailed(
                 f"cannot write to {folder}: {(error.strerror or '').lower()}"
             ) from None
-        except BaseException:  # an interrupt as well leaves no half of a run
+        except BaseException:  # an interrupt must not leave a partial run either
             if not run_state.is_alive(folder):
                 shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -157,7 +159,7 @@ class Apply:
         return prepare(self.work, self.options or Options(environment=os.environ), folder)
 
     def _end(self, last: RunRecord) -> None:
-        """End an earlier run, and wait until nothing of it is left."""
+        """Stop an earlier run, and wait until all of its processes have ended."""
         uid = last.uid
         if last.number not in self.folder.alive() or uid is None:
             return
@@ -166,7 +168,7 @@ class Apply:
         status = self.folder.status(last.number)
         if status is not None:
             spawn.stop(status)
-        self.tell(Event("waiting for an earlier run to end"))
+        self.report(Event("waiting for an earlier run to end"))
         since = time.monotonic()
         while last.number in self.folder.alive():
             if time.monotonic() - since > _PATIENCE_SECONDS:

@@ -1,4 +1,4 @@
-"""The steps of an apply on this machine, previewed: each process as it is and as it would be."""
+"""Preview the steps of an apply on this machine: each process before and after."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 class Snapshot:
     """
-    A job of this machine as a decision sees it; satisfies `paddlespec.change.live.Live`.
+    A job of this machine as a decision sees it; implements `paddlespec.change.live.Live`.
 
-    Processes take no change: a run is as it was started, until it ends.
+    Processes cannot be changed: a run stays as it was started until it ends.
     """
 
     owner = None
@@ -60,7 +60,7 @@ class Snapshot:
 
     @cached_property
     def before(self) -> list[Manifest]:
-        """What the last run was made of, as long as it is there."""
+        """The processes of the last run, as long as its folder exists."""
         if self.last is None or self.presence is Presence.absent:
             return []
         return self.folder.manifests(self.last.number)
@@ -80,7 +80,7 @@ class Snapshot:
 
 
 def outlook(folder: JobFolder, work: Work, consent: Consent) -> Compared:
-    """The processes as they are and as an apply would start them, and whether it would."""
+    """Return the processes before and after an apply, and the refusal that would prevent it."""
     history = folder.history()
     snapshot = Snapshot(folder, work, history)
     decision = decide(history, snapshot, work, consent)

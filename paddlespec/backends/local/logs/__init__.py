@@ -1,1 +1,1 @@
-"""The logs of a run as files."""
+"""The logs of a run, stored as files."""

@@ -1,7 +1,7 @@
 """
 The files of one process's log: `x.log` is the newest, `x.log.1` the one before, and so on.
 
-They are renamed while they are read: a file is identified by its inode, not by its name.
+They may be renamed while they are read, so a file is identified by its inode, not by its name.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def identity(path: str) -> Identity | None:
 
 
 def identity_of(file: BinaryIO) -> Identity:
-    """Return the identity of an open file, whatever its name is now."""
+    """Return the identity of an open file, even if it has been renamed."""
     status = os.fstat(file.fileno())
     return (status.st_dev, status.st_ino)
 
@@ -49,7 +49,7 @@ def opened(path: str) -> list[BinaryIO]:
     """
     Open all files of the log at *path*, oldest first.
 
-    Numbers only grow: opened in this order, a file that is renamed meanwhile is seen twice, and none is
+    Numbers only grow: in this order, a file that is renamed meanwhile is opened twice, but none is
     missed.
     """
     files: dict[Identity, BinaryIO] = {}
@@ -62,9 +62,9 @@ def opened(path: str) -> list[BinaryIO]:
 
 
 def tail(files: list[BinaryIO], count: int, matches: Callable[[bytes], object] | None) -> Place:
-    """Return where the last *count* lines that match begin, reading from the end only."""
+    """Return where the last *count* matching lines start, reading backwards from the end."""
     if count == 0:
-        # Only new lines; a line that has begun is shown whole.
+        # Only new lines, but a line that has already begun is shown in full.
         end = files[-1].seek(0, os.SEEK_END)
         files[-1].seek(max(0, end - 1))
         if files[-1].read(1) not in (b"", b"\n"):
@@ -79,7 +79,7 @@ def tail(files: list[BinaryIO], count: int, matches: Callable[[bytes], object] |
             file.seek(begin)
             rows = (_read(file, end - begin) + after).split(b"\n")
             at = begin + sum(map(len, rows)) + len(rows) - 1
-            # A first row that begins in the block before waits for it.
+            # The first row may begin in the previous block; it is kept until that is read.
             after = rows.pop(0) if begin else b""
             for row in reversed(rows):
                 at -= len(row)
@@ -96,7 +96,7 @@ def tail(files: list[BinaryIO], count: int, matches: Callable[[bytes], object] |
 
 
 def since(files: list[BinaryIO], time: bytes) -> Place:
-    """Return where the lines begin that are not older than *time*."""
+    """Return where the lines start that are not older than *time*."""
     for file in files:
         size = file.seek(0, os.SEEK_END)
         offset = _search(file, size, time)
@@ -130,13 +130,13 @@ def _search(file: BinaryIO, size: int, time: bytes) -> int:
             return start
         following = _line_end(file, start, size)
         if following is None:
-            return start  # the line goes on, without another time
+            return start  # the line continues, without another time
         low = following
     return size
 
 
 def _timed(file: BinaryIO, at: int, end: int, *, whole: bool = False) -> tuple[int, bytes | None]:
-    """Find the first line with a time from *at* on; *whole*: a line begins at *at*."""
+    """Find the first line with a time at or after *at*; *whole*: a line starts at *at*."""
     start: int | None = at if whole else _line_end(file, at, end)
     while start is not None and start < end:
         file.seek(start)

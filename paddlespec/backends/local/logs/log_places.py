@@ -32,15 +32,15 @@ class LocalRun(NamedTuple):
 
     @property
     def folder(self) -> str:
-        """Everything of the run."""
+        """The folder of the run."""
         return self.place.run(self.number)
 
 
 def run_of(job: str, namespace: str | None, number: int | None, back: int) -> LocalRun:
     """
-    Return run *number* of *job*, or its latest one, or the one *back* runs before.
+    Return run *number* of *job*, or the latest one, or the one *back* runs before it.
 
-    Raise `NotFound`.
+    Raises `NotFound`.
     """
     place = _place(job, namespace)
     known = _started(place)
@@ -75,7 +75,7 @@ def logs(
     run: LocalRun,
     chosen: Sequence[Source],
     start: Start,
-    tell: Callable[[str], None],
+    report: Callable[[str], None],
     *,
     pieces: bool,
 ) -> LocalLogs:
@@ -83,7 +83,7 @@ def logs(
     allow_files(2 * len(chosen))
     folder = os.path.join(run.folder, "logs")
     readers = [
-        FileReader(source, os.path.join(folder, f"{source.name}.log"), tell, start, pieces=pieces)
+        FileReader(source, os.path.join(folder, f"{source.name}.log"), report, start, pieces=pieces)
         for source in chosen
     ]
     return LocalLogs(readers, lambda: is_over(run))
@@ -100,21 +100,21 @@ class Kept:
         self,
         chosen: Sequence[Source],
         start: Start,
-        tell: Callable[[str], None],
+        report: Callable[[str], None],
         *,
         follow: bool,  # noqa: ARG002 - files are read the same way
         pieces: bool,
     ) -> LocalLogs:
         """Return the logs of *chosen* replicas."""
-        return logs(self._run, chosen, start, tell, pieces=pieces)
+        return logs(self._run, chosen, start, report, pieces=pieces)
 
     def verdict(self) -> str | None:
-        """Describe why the run failed, if it did."""
+        """Say why the run failed, if it did."""
         return verdict(self._run)
 
 
 def is_over(run: LocalRun) -> bool:
-    """Whether the run has ended; a run that is about to start has not."""
+    """Report whether the run has ended; one that is about to start has not."""
     state = run_state.read(run.folder)
     if state is None:
         return not run_state.is_alive(run.folder)
@@ -122,7 +122,7 @@ def is_over(run: LocalRun) -> bool:
 
 
 def verdict(run: LocalRun) -> str | None:
-    """Describe why *run* failed and which replica failed first, if it did."""
+    """Say why *run* failed and which replica failed first, if it did."""
     state = run_state.read(run.folder)
     if state is None or state.phase not in (run_state.Phase.failed, run_state.Phase.lost):
         return None
@@ -135,7 +135,7 @@ def verdict(run: LocalRun) -> str | None:
 
 
 def _place(job: str, namespace: str | None) -> JobFolder:
-    """Return the folder of *job*: in *namespace*, else in the default or the only namespace."""
+    """Return the folder of *job*: in *namespace*, else in the default namespace or the only one."""
     known = [place for place in jobs() if namespace in (None, place.namespace)]
     candidates = [place for place in known if place.name == job]
     usual = [place for place in candidates if place.namespace == DEFAULT_NAMESPACE]

@@ -1,4 +1,4 @@
-"""The logs of a run on this machine: files that grow, are renamed and are removed."""
+"""Read the logs of a run on this machine: files that grow, are renamed and are deleted."""
 
 from __future__ import annotations
 
@@ -24,44 +24,44 @@ if TYPE_CHECKING:
     from paddlespec.logs.line import Line, Source
 
 _BLOCK = 64 * 1024
-# After so many reads without data, an unfinished line is shown: a prompt, or a progress bar.
+# After this many reads without data, an incomplete line is shown: a prompt or a progress bar.
 _STANDS = 4
 
 
 class LocalLogs:
-    """The logs of one run; satisfies `Logs`."""
+    """The logs of one run; implements `Logs`."""
 
     def __init__(self, readers: Sequence[FileReader], is_over: Callable[[], bool]) -> None:
         self._readers, self._is_over = readers, is_over
 
     def readers(self) -> Sequence[FileReader]:
-        """Return one reader for each process; those that have not started have no file yet."""
+        """Return a reader for each process, even if it has not started and has no file yet."""
         return self._readers
 
     def is_over(self) -> bool:
-        """Whether the supervisor says so, or has ended."""
+        """Report whether the supervisor has finished, or has died."""
         return self._is_over()
 
 
 class FileReader:
     """
-    The log of one process; satisfies `Reader`.
+    The log of one process; implements `Reader`.
 
-    *tell* reports lines that can no longer be read. With *pieces*, an unfinished line is shown as far
-    as it goes.
+    *report* receives notes about lines that can no longer be read. With *pieces*, an incomplete
+    line is returned as far as it was written.
     """
 
     def __init__(
         self,
         source: Source,
         path: str,
-        tell: Callable[[str], None],
+        report: Callable[[str], None],
         start: Start | None = None,
         *,
         pieces: bool = True,
     ) -> None:
         self.source = source
-        self._path, self._tell, self._pieces = path, tell, pieces
+        self._path, self._report, self._pieces = path, report, pieces
         self._splitter = Splitter(source)
         self._file: BinaryIO | None = None
         self._in_vain = 0
@@ -80,7 +80,7 @@ class FileReader:
             return self._again()
         now = identity(self._path)
         if now is not None and now != identity_of(self._file):
-            # Written after the end was reached and before the name was checked.
+            # Data may be written between reaching the end and checking the name.
             block = self._file.read(_BLOCK)
             return self._split(block) if block else self._next()
         self._in_vain += 1
@@ -89,7 +89,7 @@ class FileReader:
         return Batch([], more=False)
 
     def rest(self) -> list[Line]:
-        """Return the unfinished line."""
+        """Return the incomplete last line."""
         return self._splitter.piece()
 
     def close(self) -> None:
@@ -104,18 +104,18 @@ class FileReader:
         return Batch(lines, more=len(block) == _BLOCK or not lines)
 
     def _ended(self) -> list[Line]:
-        """Return the unfinished line: no line continues in the next file."""
+        """Return the incomplete last line: no line continues in the next file."""
         return self._splitter.feed(b"\n") if self._splitter.is_partial else []
 
     def _again(self) -> Batch:
-        """Start again at the beginning of a file that became shorter."""
+        """Start again at the beginning of a file that was truncated."""
         assert self._file is not None
-        self._tell(f"{self.source.label}: its log was truncated; lines may be missing here")
+        self._report(f"{self.source.label}: its log was truncated; lines may be missing here")
         self._file.seek(0)
         return Batch(self._ended(), more=True)
 
     def _next(self) -> Batch:
-        """Go on to the next file."""
+        """Continue with the next file."""
         assert self._file is not None
         lines = self._ended()
         here = identity_of(self._file)
@@ -125,7 +125,7 @@ class FileReader:
             following = files[known.index(here) + 1 :]
         else:
             following = files
-            self._tell(f"{self.source.label}: its log was rotated; lines may be missing here")
+            self._report(f"{self.source.label}: its log was rotated; lines may be missing here")
         if following:
             self._file.close()
             self._take(files, following[0])

@@ -1,10 +1,10 @@
 """
-The log of one replica: its output, with the time of every line.
+Write the log of one replica: its output, with the time of every line.
 
-A line is an RFC 3339 time with nine digits of fraction, a space, the text and a newline. The newest
-file has no number; older ones are `.1`, `.2` and so on, up to a limit. Every file begins with a time.
-A full disk costs output, never the run: lost bytes are counted, and the log reports them once it can be
-written again.
+A line is an RFC 3339 time with nine fractional digits, a space, the text and a newline. The newest
+file has no number; older ones are `.1`, `.2` and so on, up to a limit. Every file starts with a
+time. A full disk loses output but never stops the run: lost bytes are counted, and the log reports
+them once it can be written again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _STAMP = 31
 
 
 class Clock:
-    """Times for lines, which never go back."""
+    """Times for lines; they never decrease."""
 
     def __init__(self) -> None:
         self._last = 0
@@ -46,7 +46,7 @@ class LogWriter:
         self._next_try = 0.0
 
     def write(self, chunk: bytes) -> None:
-        """Add output; a line may come in parts."""
+        """Add output; a line may arrive in parts."""
         if not chunk or not self._usable(len(chunk)):
             return
         if self._size + len(chunk) + _STAMP * (1 + chunk.count(b"\n")) > self.largest:
@@ -59,7 +59,7 @@ class LogWriter:
             self._put(stamp + body if self._at_start else body, len(chunk))
 
     def say(self, text: str) -> None:
-        """Add a line of our own."""
+        """Add a message of the supervisor."""
         line = f"paddlespec: {text}\n".encode()
         self.write(line if self._at_start else b"\n" + line)
 
@@ -90,7 +90,7 @@ class LogWriter:
         return True
 
     def _turn(self, chunk: bytes) -> bytes:
-        """Start a new file where a line ends; an endless line is broken."""
+        """Start a new file at the end of a line; a line without end is broken."""
         if not self._at_start:
             end = chunk.find(b"\n") + 1
             head = chunk[:end] if end else b"\n"

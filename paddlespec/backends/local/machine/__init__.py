@@ -1,1 +1,1 @@
-"""This machine as its system shows it: processes, ports, addresses, devices."""
+"""Query this machine: processes, ports, addresses, devices."""

@@ -1,4 +1,4 @@
-"""GPUs of this machine."""
+"""The GPUs of this machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ VISIBLE = "CUDA_VISIBLE_DEVICES"
 
 
 def present(shell: Mapping[str, str]) -> list[str]:
-    """Return the GPUs that *shell* allows; all of them where it does not say."""
+    """Return the GPUs that *shell* allows, by default all."""
     try:
         names = os.listdir("/dev")
     except OSError:

@@ -15,7 +15,7 @@ _CONNECT_SECONDS = 0.5
 
 
 def taken(addresses: Mapping[str, Sequence[Address]]) -> str:
-    """Return why a process cannot listen on one of its *addresses*; empty where all can."""
+    """Say why a process cannot listen on one of its *addresses*; empty if it can."""
     for name, listens in addresses.items():
         for address in listens:
             problem = _problem(address)
@@ -26,7 +26,7 @@ def taken(addresses: Mapping[str, Sequence[Address]]) -> str:
 
 
 def accepts(address: Address) -> bool:
-    """Whether something listens on *address*."""
+    """Report whether something listens on *address*."""
     with contextlib.suppress(OSError):
         socket.create_connection(address, _CONNECT_SECONDS).close()
         return True

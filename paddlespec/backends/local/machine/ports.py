@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - what some servers of Paddle bind
 # Below the ranges of ephemeral ports and of Paddle's launcher.
 _RANGE = (20_000, 32_000)
-# A prepared run listens within this time, or never.
+# A prepared run listens within this time or not at all.
 _CLAIM_SECONDS = 60
 
 
 def is_free(host: str, port: int) -> bool:
-    """Whether a server can listen on *port* of *host* now."""
+    """Report whether a server can listen on *port* of *host* now."""
     with socket.socket() as probe:
-        # As servers do: connections in TIME_WAIT do not matter.
+        # As for servers, connections in TIME_WAIT do not matter.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
@@ -42,9 +42,9 @@ def some_free(host: str, besides: frozenset[int] = frozenset()) -> int:
 
 def claimed(port: int, run: str, folder: str) -> bool:
     """
-    Reserve *port* on every address for *run*, which will listen there soon.
+    Reserve *port* on every address for *run*, which will listen on it soon.
 
-    Until it does, another run would see the port as free; claims in *folder* prevent that.
+    Until then, the port would look free to other runs; claims in *folder* prevent that.
     """
     from fcntl import LOCK_EX, flock
 
@@ -70,7 +70,7 @@ def _is_claimed(claim: str, run: str) -> bool:
 
 
 def holder(port: int) -> str | None:
-    """Return the process that listens on *port*, where it may be seen: `python (process 123)`."""
+    """Return the process that listens on *port*, if visible: `python (process 123)`."""
     import psutil
 
     for pid in _listeners(port):

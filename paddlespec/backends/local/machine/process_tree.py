@@ -1,8 +1,8 @@
 """
-The processes below this one: find them, measure them, end them.
+The processes below this one: find, measure and kill them.
 
-On Linux nothing escapes: a subreaper becomes the parent of what its descendants leave behind, also
-of what begins a session of its own. Elsewhere there are process groups.
+On Linux none can escape: a subreaper becomes the parent of orphaned descendants, even of those that
+started their own session. Other systems have only process groups.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ IS_LINUX = sys.platform == "linux"
 
 
 def adopt_orphans() -> None:
-    """Become the parent of what descendants leave behind."""
+    """Become the parent of orphaned descendants."""
     _prctl(_SUBREAPER, 1)
 
 
 def die_with_parent(parent: int) -> None:
-    """Be killed when *parent*, which started this process, ends."""
+    """Have this process killed when *parent*, which started it, ends."""
     _prctl(_DEATH_SIGNAL, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(137)
@@ -42,7 +42,7 @@ def descendants(root: int) -> list[int]:
 
 
 def kill_descendants(seconds: float = 60.0) -> None:
-    """Kill and reap everything below this process until nothing is left, or time is up."""
+    """Kill and reap everything below this process until nothing is left, or time runs out."""
     for _ in range(int(seconds / _PAUSE)):
         for pid in descendants(os.getpid()):
             kill(pid)
@@ -58,7 +58,7 @@ def kill_marked(text: str, seconds: float = 10.0) -> int:
     """
     Kill every process that has *text* in its environment; return how many there were.
 
-    An orphan keeps the variables that it was started with.
+    Orphans keep the variables they were started with.
     """
     killed: set[int] = set()
     limit = time.monotonic() + seconds
@@ -71,33 +71,33 @@ def kill_marked(text: str, seconds: float = 10.0) -> int:
 
 
 def kill(pid: int) -> None:
-    """Kill a process, which may be gone."""
+    """Kill a process, if it still exists."""
     with suppress(ProcessLookupError, PermissionError):
         os.kill(pid, signal.SIGKILL)
 
 
 def signal_group(leader: int, number: int) -> None:
-    """Send a signal to a process group, which may be gone."""
+    """Send a signal to a process group, if it still exists."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, number)
 
 
 def memory(roots: Iterable[int]) -> dict[int, int]:
-    """Return the bytes that *roots* use with everything below them; shared ones count repeatedly."""
+    """Return the bytes used by *roots* and their descendants; shared memory counts repeatedly."""
     children = _children()
     return {root: sum(map(_resident, _tree(root, children))) for root in roots}
 
 
 def unshared_memory(root: int) -> int:
-    """Return the same bytes with shared ones once; slow."""
+    """Return the same with shared memory counted once; slow."""
     return sum(map(_proportional, _tree(root, _children())))
 
 
 def cpu_seconds(roots: Iterable[int]) -> float | None:
-    """Return the time that *roots* and everything below them computed; None where all are gone."""
+    """Return the CPU time of *roots* and their descendants; None if none of them exists."""
     children = _children()
     used = [
-        sum(times[:4])  # user and system, own and of children that ended
+        sum(times[:4])  # user and system time, its own and that of ended children
         for root in roots
         for process in _tree(root, children)
         if (times := _cpu_times(process))
@@ -106,7 +106,7 @@ def cpu_seconds(roots: Iterable[int]) -> float | None:
 
 
 def _children() -> dict[int, list[psutil.Process]]:
-    """All processes, by the one that is their parent."""
+    """Return all processes, keyed by their parent."""
     children: dict[int, list[psutil.Process]] = {}
     for process in psutil.process_iter(["ppid"]):
         children.setdefault(process.info["ppid"], []).append(process)
@@ -134,7 +134,7 @@ def _marked(text: str) -> set[int]:
         process.pid
         for process in psutil.process_iter(["environ"])
         if process.pid != os.getpid()
-        # Nothing is shown of what belongs to others.
+        # Processes of other users are not visible.
         and any(text in value for value in (process.info["environ"] or {}).values())
     }
 
@@ -146,8 +146,8 @@ def _cpu_times(process: psutil.Process) -> tuple[float, ...]:
         return ()
 
 
-# Memory without mapped files: the kernel takes those back before a container is out of memory.
-# psutil does not tell them apart.
+# Memory without mapped files, which the kernel reclaims before a container runs out of memory.
+# psutil does not distinguish them.
 
 
 def _resident(process: psutil.Process) -> int:
@@ -171,7 +171,7 @@ def _proportional(process: psutil.Process) -> int:
 
 
 def _sizes(path: str) -> dict[str, int]:
-    """The fields of a file of the kernel that are sizes, in bytes; none when its process is gone."""
+    """Return the sizes in a file of the kernel, in bytes; empty if its process no longer exists."""
     try:
         with open(path, encoding="ascii", errors="replace") as file:
             rows = [line.replace(":", " ").split() for line in file]

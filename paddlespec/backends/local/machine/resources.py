@@ -17,7 +17,7 @@ _NVIDIA = "nvidia.com/gpu"
 
 def holdings(environment: Mapping[str, str] = os.environ) -> Iterator[Holding]:
     """
-    List what a rehearsal could use; nothing counts as used or free, for requests are not counted.
+    List what a rehearsal could use; nothing counts as used, because requests are not tracked.
 
     `allocatable` is what this process may use.
     """

@@ -1,1 +1,1 @@
-"""Runs on this machine as every place reports them."""
+"""Observe runs on this machine."""

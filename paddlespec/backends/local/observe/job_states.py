@@ -1,4 +1,4 @@
-"""Jobs of this machine, in the state that all targets share."""
+"""The state of jobs on this machine."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from paddlespec.backends.local.supervisor.verdict import ending
 from paddlespec.runs import exit_code
 from paddlespec.runs.failures import NotFound, OperationFailed
 from paddlespec.runs.state import (
-    Doing,
     JobState,
     RoleState,
     Stage,
     Status,
     Worker,
+    WorkerState,
     in_order,
     stage_of,
 )
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     Unread = tuple[str, OperationFailed]
 
 TARGET = "local"
-# The reason that a supervisor records for replicas it ended with the run.
+# The reason a supervisor records for replicas that it stopped with the run.
 _STOPPED = "stopped"
 
 
 def job_states(
     namespace: str, environment: Mapping[str, str] = os.environ, *, everywhere: bool, over: bool
 ) -> tuple[list[JobState], list[Unread]]:
-    """Return the jobs of one namespace or of all, with finished ones if *over*, and unreadable ones."""
+    """Return the jobs of one namespace or of all, finished ones if *over*, and unreadable ones."""
     states, failures = [], []
     for folder in jobs(environment):
         if everywhere or folder.namespace == namespace:
@@ -133,7 +133,7 @@ def _rehearsal(folder: JobFolder, number: int) -> dict[str, Any]:
 
 
 def _stage(record: RunRecord, state: RunState | None) -> Stage:
-    """Return how far a run is; a run that is being stopped still has processes."""
+    """Return the stage of a run; a run that is being stopped still has processes."""
     if state is None or record.is_over:
         goes_on = state is not None and not state.phase.is_over
         return Stage.stopping if goes_on else stage_of(record)
@@ -148,14 +148,14 @@ def _roles(workers: tuple[Worker, ...]) -> tuple[RoleState, ...]:
     roles = []
     for name in dict.fromkeys(worker.role for worker in workers):
         own = [worker for worker in workers if worker.role == name]
-        waiting = sum(worker.state is Doing.waiting for worker in own)
+        waiting = sum(worker.state is WorkerState.waiting for worker in own)
         roles.append(
             RoleState(
                 name,
                 len(own),
                 sum(worker.ready for worker in own),
-                sum(worker.state is Doing.succeeded for worker in own),
-                sum(worker.state is Doing.failed for worker in own),
+                sum(worker.state is WorkerState.succeeded for worker in own),
+                sum(worker.state is WorkerState.failed for worker in own),
                 f"{waiting} waiting for pservers" if waiting else None,
             )
         )
@@ -163,10 +163,10 @@ def _roles(workers: tuple[Worker, ...]) -> tuple[RoleState, ...]:
 
 
 def _worker(replica: Replica, process: Process | None, stage: Stage) -> Worker:
-    state = _doing(replica, stage)
+    state = _worker_state(replica, stage)
     address = process.listens[0][0] if process is not None and process.listens else None
     ended = replica.step is Step.ended
-    message = ending(replica.code, replica.why) if state is Doing.failed else None
+    message = ending(replica.code, replica.why) if state is WorkerState.failed else None
     code = replica.code if ended else None
     return Worker(
         replica.name,
@@ -185,19 +185,19 @@ def _worker(replica: Replica, process: Process | None, stage: Stage) -> Worker:
     )
 
 
-def _doing(replica: Replica, stage: Stage) -> Doing:
-    """Return how far a replica is; those that were stopped with their run did not fail."""
+def _worker_state(replica: Replica, stage: Stage) -> WorkerState:
+    """Return the state of a replica; those that were stopped with their run did not fail."""
     if replica.step is not Step.ended:
         if stage.is_over:
-            return Doing.unknown if stage is Stage.lost else Doing.stopped
-        return Doing.running if replica.step is Step.running else Doing.waiting
+            return WorkerState.unknown if stage is Stage.lost else WorkerState.stopped
+        return WorkerState.running if replica.step is Step.running else WorkerState.waiting
     if replica.why == _STOPPED:
-        return Doing.stopped
-    return Doing.failed if replica.code else Doing.succeeded
+        return WorkerState.stopped
+    return WorkerState.failed if replica.code else WorkerState.succeeded
 
 
-def _reason(state: Doing, code: int | None) -> str | None:
+def _reason(state: WorkerState, code: int | None) -> str | None:
     """Return one word for how a process failed."""
-    if state is not Doing.failed or code is None:
+    if state is not WorkerState.failed or code is None:
         return None
     return "Signal" if exit_code.signalled(code) > 128 else "Error"

@@ -1,4 +1,4 @@
-"""How far a run on this machine is, in the same words as on a cluster."""
+"""The progress of a run on this machine, worded as on a cluster."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def progress(status: Status, until: Until) -> Progress:
-    """Return how far a run is on its way to *until*; raise once it cannot get there."""
+    """Return the progress of a run towards *until*; raise once it cannot get there."""
     if status.phase is Phase.succeeded:
         stopped = any(replica.role == "pservers" for replica in status.replicas)
         parts = ["complete", *(["pservers stopped"] if stopped else []), *_losses(status)]
@@ -26,15 +26,15 @@ def progress(status: Status, until: Until) -> Progress:
         if status.message and status.message != status.phase.value:
             message += f": {status.message}"
         raise OperationFailed(message, "run it again: paddlespec apply --rerun")
-    words = [
+    parts = [
         _role(status, role) for role in dict.fromkeys(replica.role for replica in status.replicas)
     ]
     if status.attempt > 1:
-        words.append(f"attempt {status.attempt} of {status.attempts}")
+        parts.append(f"attempt {status.attempt} of {status.attempts}")
     if status.phase is Phase.stopping:
-        words.append("stopping")
+        parts.append("stopping")
     ready = all(replica.ready or replica.step is Step.ended for replica in status.replicas)
-    return Progress(ready and until is Until.ready, True, ", ".join(words))
+    return Progress(ready and until is Until.ready, True, ", ".join(parts))
 
 
 def failure(status: Status) -> str:

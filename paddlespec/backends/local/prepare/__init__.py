@@ -1,1 +1,1 @@
-"""From a rendered rehearsal to what a supervisor starts."""
+"""Convert a rendered rehearsal to what a supervisor starts."""

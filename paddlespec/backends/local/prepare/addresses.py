@@ -1,8 +1,8 @@
 """
-Where replicas are on this machine: hosts of the cluster become loopback addresses.
+Map the hosts of a cluster to loopback addresses of this machine.
 
-Linux has all of 127.0.0.0/8, so that each replica gets an address of its own and keeps the ports of the
-cluster. Elsewhere all replicas share 127.0.0.1, with ports of their own.
+Linux has all of 127.0.0.0/8, so each replica gets its own address and keeps the ports of the
+cluster. On other systems all replicas share 127.0.0.1, with their own ports.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def addresses(processes: Sequence[Manifest], ns: str, run: str, claims: str) -> 
 
 
 def one_each(processes: Sequence[Manifest], ns: str, run: str, claims: str) -> Addresses:
-    """Give each replica an address of its own, with its ports of the cluster."""
+    """Give each replica its own address, with the ports of the cluster."""
     needed = {process["metadata"]["name"]: _certain(process) for process in processes}
     own: dict[str, str] = {}
     taken: list[Address] = []
@@ -107,7 +107,7 @@ def one_each(processes: Sequence[Manifest], ns: str, run: str, claims: str) -> A
 
 
 def ports_of_one(processes: Sequence[Manifest], ns: str) -> Addresses:
-    """Give all replicas one address, and each one ports of its own."""
+    """Give all replicas one address, and each its own ports."""
     here = "127.0.0.1"
     own = {_name(process): here for process in processes}
     known = {host: process for process in processes if (host := host_of(process, ns))}
@@ -128,7 +128,7 @@ def listens(process: Manifest, addresses: Addresses, ns: str) -> tuple[Address, 
 
 
 def waits_for(process: Manifest, addresses: Addresses, ns: str) -> tuple[tuple[Address, ...], ...]:
-    """Return groups of addresses; *process* starts once one of each group accepts."""
+    """Return groups of addresses; *process* starts once one address of each group accepts."""
     pairs = (
         address.replace("$(NS)", ns).rsplit(":", 1)
         for address in process["spec"].get("waitsFor", ())

@@ -1,4 +1,4 @@
-"""Fresh folders for every attempt of a replica, as a new pod has them."""
+"""Fresh folders for every attempt of a replica, as for a new pod."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def make(fresh: Fresh) -> None:
-    """Make it anew, whatever exists there."""
+    """Create it anew, replacing what exists."""
     _remove(fresh.path)
     if fresh.text is not None:
         os.makedirs(os.path.dirname(fresh.path), exist_ok=True)

@@ -17,7 +17,7 @@ _NVIDIA = "nvidia.com/"
 
 
 class Devices(NamedTuple):
-    """The devices that processes see, by their names, and what is missing."""
+    """The devices visible to each process, by process name, and what is missing."""
 
     visible: dict[str, str]
     faults: tuple[str, ...] = ()

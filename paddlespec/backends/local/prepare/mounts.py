@@ -37,9 +37,9 @@ class Place(NamedTuple):
 
 class Maps(NamedTuple):
     """
-    The user's mapping of folders: by path, and by the name of a claim.
+    The user's mapping of folders: by path, and by claim name.
 
-    A path includes everything below it.
+    A mapping of a path includes everything below it.
     """
 
     paths: Mapping[str, str]
@@ -47,12 +47,12 @@ class Maps(NamedTuple):
 
 
 def clean(path: str) -> str:
-    """Return *path* with one slash between its parts and none at the end."""
+    """Return *path* with single slashes and none at the end."""
     return "/" + posixpath.normpath(path).lstrip("/") if path.strip("/") else "/"
 
 
 def holds(folder: str, path: str) -> bool:
-    """Whether the clean *path* is *folder*, or below it."""
+    """Report whether the clean *path* is *folder*, or below it."""
     return path == folder or path.startswith(folder if folder == "/" else f"{folder}/")
 
 
@@ -82,7 +82,7 @@ def scratch(process: Manifest, mapped: Sequence[Place]) -> list[Fresh]:
 
 
 def faults(processes: Iterable[Manifest], maps: Maps) -> Iterator[str]:
-    """Describe every folder that is not mapped, or mapped to nothing."""
+    """Describe every folder that is not mapped, or is mapped to nothing."""
     mounts = {
         clean(mount["mountPath"]): mount
         for process in processes
@@ -121,7 +121,7 @@ def here_of(mapped: Sequence[Place], path: str) -> str | None:
 
 class Rewriting:
     """
-    Replace paths in texts, where processes cannot see the true ones.
+    Replace paths in texts for processes that cannot see the true ones.
 
     A path that is part of a longer one is left alone.
     """
@@ -138,11 +138,11 @@ class Rewriting:
             return text
         return self._pattern.sub(lambda match: self._known[match[0]], text)
 
-    def command(self, words: Sequence[str]) -> list[str]:
+    def command(self, argv: Sequence[str]) -> list[str]:
         """Return a command with this machine's paths, quoted where a shell reads them."""
-        if len(words) < 3 or posixpath.basename(words[0]) not in _SHELLS or words[1] != "-c":
-            return [self.text(word) for word in words]
-        return [words[0], words[1], self._script(words[2]), *map(self.text, words[3:])]
+        if len(argv) < 3 or posixpath.basename(argv[0]) not in _SHELLS or argv[1] != "-c":
+            return [self.text(word) for word in argv]
+        return [argv[0], argv[1], self._script(argv[2]), *map(self.text, argv[3:])]
 
     def _script(self, text: str) -> str:
         if self._pattern is None or "/" not in text:
@@ -157,7 +157,7 @@ class Rewriting:
 
 
 def _quote_after(text: str, quote: str) -> str:
-    """Return the shell quote that is open after *text*, where *quote* was open before."""
+    """Return the shell quote that is open after *text*, given the one open before it."""
     escaped = False
     for char in text:
         if escaped:

@@ -1,8 +1,9 @@
 """
 Run a command that sees folders of this machine at the paths of the cluster.
 
-A script that needs the standard library alone: `python -I -S namespace_exec.py PLAN COMMAND...`. It
-sets up a mount namespace and becomes the command, so that signals and exit codes are the command's own.
+This script needs only the standard library: `python -I -S namespace_exec.py PLAN COMMAND...`. It
+sets up a mount namespace and replaces itself with the command, so signals and exit codes are those
+of the command.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _KEPT = {2: 2, 4: 4, 8: 8, 1024: 1024, 2048: 2048, 4096: 1 << 21}
 
 
 def main(arguments: list[str]) -> None:
-    """Set up the mounts of the plan, then become the command."""
+    """Set up the mounts of the plan, then replace this process with the command."""
     plan = json.loads(arguments[0])
     command = arguments[1:]
     try:
@@ -40,7 +41,7 @@ def enter(root: str, binds: list[tuple[str, str, bool]]) -> None:
     """
     Make *root* the root folder, with everything of the current one and *binds* on top.
 
-    A bind is a source, a path, and whether it is read-only. Where the path does not exist, its parent
+    A bind is a source, a path, and whether it is read-only. If the path does not exist, its parent
     folders are rebuilt in memory, with their entries mounted into them.
     """
     _unshare()
@@ -67,7 +68,7 @@ def enter(root: str, binds: list[tuple[str, str, bool]]) -> None:
 
 
 def _unshare() -> None:
-    """Enter a mount namespace; without the right to, inside a user namespace."""
+    """Enter a mount namespace, inside a user namespace if necessary."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.unshare(_NEWNS) == 0:
         return
@@ -118,7 +119,7 @@ def _rebuild(root: str, folder: str, made: set[str]) -> None:
                 continue
             _make(copy, entry.path)
             _mount(entry.path, copy, None, _BIND | _REC)
-        except OSError:  # gone meanwhile, or not ours to see
+        except OSError:  # deleted meanwhile, or not readable
             continue
     os.chmod(here, stat.S_IMODE(os.stat(folder).st_mode))
 

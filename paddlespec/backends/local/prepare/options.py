@@ -1,4 +1,4 @@
-"""What the user says about running a job on this machine."""
+"""The user's options for running a job on this machine."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 class Options(NamedTuple):
     """
-    How to run a job here.
+    How to run a job on this machine.
 
-    `mounts` maps paths of the job to folders here; `claims` maps names of claims, as the datacenter
-    says. `environment` is the user's shell. Without `true_paths`, paths are rewritten even where
+    `mounts` maps paths of the job to folders; `claims` maps names of claims, as configured for the
+    datacenter. `environment` is the user's shell. Without `true_paths`, paths are rewritten even if
     processes could see the true ones. `namespace` overrides the spec's.
     """
 
@@ -29,5 +29,5 @@ class Options(NamedTuple):
 
     @property
     def cache(self) -> str:
-        """Where files are kept that later runs reuse."""
+        """Return the folder of files that later runs reuse."""
         return user_dir("cache", self.environment)

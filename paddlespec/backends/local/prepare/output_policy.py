@@ -1,5 +1,5 @@
 """
-What happens to results that already exist: the rule of `templates/scripts/output-*.sh`.
+What to do with existing results: the same rules as `templates/scripts/output-*.sh`.
 
 A run marks the folder, so that a retry accepts what the run itself wrote.
 """
@@ -35,7 +35,7 @@ class Output(NamedTuple):
     lasting: str | None = None
 
     def faults(self) -> Iterator[str]:
-        """Describe why the job must not write there."""
+        """Say why the job must not write there."""
         if self.lasting is None or self.policy != "refuse":
             return
         try:
@@ -53,7 +53,7 @@ class Output(NamedTuple):
             )
 
     def claim(self, run: str) -> None:
-        """Prepare the folder for *run* as the policy says; raise `OperationFailed`."""
+        """Prepare the folder for *run* as its policy requires; raise `OperationFailed`."""
         if self.lasting is None or self.policy == "reuse":
             return
         marks = os.path.join(self.lasting, _MARKS)

@@ -59,7 +59,7 @@ class _Own(NamedTuple):
 
 
 class _Run(NamedTuple):
-    """What the processes of one run share."""
+    """What all processes of one run share."""
 
     uid: str
     folder: str
@@ -173,7 +173,7 @@ def _refuse(job: str, faults: list[str]) -> None:
 
 
 def _own(process: Manifest, places: list[Place], run: _Run) -> _Own:
-    """Make the folder where *process* starts: its copy of the code, or the mapped folder."""
+    """Create the folder where *process* starts: its copy of the code, or the mapped folder."""
     workdir = process["spec"]["workdir"]
     made = [*mounts.scratch(process, places), Fresh(_logs(run, process))]
     here = mounts.here_of(places, workdir)

@@ -1,8 +1,8 @@
 """
 The Python of a rehearsal: the user's own, or an environment with the package's requirements.
 
-Environments are cached by what they are made from. They see the packages of their base interpreter, so
-that Paddle is not installed again.
+Environments are cached by what they are made from. They see the packages of their base interpreter,
+so Paddle is not installed again.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def environment(
     """
     Return an interpreter with *requirements*, in an environment below *folder*.
 
-    Paths in requirements are relative to *cwd*. One process makes the environment, others wait for it.
+    Paths in requirements are relative to *cwd*. One process creates the environment, others wait.
     """
     base = describe(python)
     path = os.path.join(folder, _key(base, requirements))
@@ -85,7 +85,7 @@ def environment(
             try:
                 inherit(base, path)
                 _install(interpreter, requirements, cwd, shell)
-            except BaseException:  # nor does an interrupt leave half of it
+            except BaseException:  # an interrupt must not leave a partial one either
                 shutil.rmtree(path, ignore_errors=True)
                 raise
             with open(os.path.join(path, _READY), "w", encoding="ascii"):
@@ -94,7 +94,7 @@ def environment(
 
 
 def inherit(base: Base, path: str) -> str:
-    """Make an environment at *path* that sees the packages of *base*; return its interpreter."""
+    """Create an environment at *path* that sees the packages of *base*; return its interpreter."""
     _run([base.python, "-m", "venv", "--without-pip", path], "cannot create a virtual environment")
     packages = os.path.join(path, "lib", f"python{base.short}", "site-packages")
     with open(os.path.join(packages, "_inherited.pth"), "w", encoding="utf-8") as file:
@@ -110,7 +110,7 @@ def describe(python: str) -> Base:
 
 
 def commands(python: str, names: Sequence[str], folder: str) -> str:
-    """Make a folder where `python`, *names* and pip run *python*; return it."""
+    """Create a folder where `python`, *names* and pip run *python*; return it."""
     os.makedirs(folder, exist_ok=True)
     from shlex import quote
 
@@ -118,7 +118,7 @@ def commands(python: str, names: Sequence[str], folder: str) -> str:
     for name, module in {**modules, "pip": " -m pip", "pip3": " -m pip"}.items():
         script = os.path.join(folder, name)
         with open(script, "w", encoding="utf-8") as file:
-            # A link would not do: an interpreter finds its environment by its own path.
+            # A link does not work: an interpreter locates its environment by its own path.
             file.write(f'#!/bin/sh\nexec {quote(python)}{module} "$@"\n')
         os.chmod(script, 0o755)  # noqa: S103 - a command
     return folder
@@ -127,7 +127,7 @@ def commands(python: str, names: Sequence[str], folder: str) -> str:
 def _key(base: Base, requirements: Requirements) -> str:
     from hashlib import sha256
 
-    # A line may refer to another file, whose text counts.
+    # A line may include another file, whose text counts.
     lines = [line.strip() for line in requirements.text.splitlines()]
     refers = any(line.startswith(("-", ".", "/")) for line in lines)
     parts = [base.version, base.prefix, lines, requirements.packages]
@@ -175,7 +175,7 @@ def _run(
 
 @contextmanager
 def _locked(path: str) -> Iterator[None]:
-    """Let one process at a time make *path*."""
+    """Let only one process at a time create *path*."""
     from fcntl import LOCK_EX, flock
 
     os.makedirs(os.path.dirname(path), exist_ok=True)

@@ -1,4 +1,4 @@
-"""The user's code as pods get it: unpacked from the archive that would travel."""
+"""The user's code as in a pod: unpacked from the archive that would be delivered."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Code(NamedTuple):
 
 
 def read(rehearsal: Mapping[str, Any]) -> Code:
-    """Return the code of a rehearsal; without content where it is on a mount."""
+    """Return the code of a rehearsal; without content if it is on a mount."""
     code = rehearsal.get("code")
     if code is None:
         return Code()
@@ -62,7 +62,7 @@ def text_of(content: bytes, name: str) -> str | None:
 
 
 def _archive(code: Mapping[str, Any]) -> bytes | None:
-    """Return the archive that travels with the job."""
+    """Return the archive that is delivered with the job."""
     from base64 import b64decode
 
     packed = code.get("binaryData", {}).get("code.tar")

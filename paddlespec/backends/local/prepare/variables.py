@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
     from paddlespec.render.manifest import Manifest
 
-# What an image would set. Nothing else of the user's shell is passed on: a proxy would come between
-# replicas.
+# Variables that an image would set. No others are passed on from the user's shell: a proxy, for
+# example, would intercept the connections between replicas.
 HOST = (
     "PATH",
     "HOME",
@@ -105,5 +105,5 @@ def _reference(name: str, source: dict[str, Any]) -> Reference:
 
 
 def described(missing: Sequence[Reference]) -> list[str]:
-    """Describe what is missing, without repeats."""
+    """Describe what is missing, without duplicates."""
     return [str(reference) for reference in dict.fromkeys(missing)]

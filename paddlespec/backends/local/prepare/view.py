@@ -1,8 +1,8 @@
 """
 How a process sees the job's folders: at their true paths, or at rewritten ones.
 
-True paths need a mount namespace, which some machines do not grant. There, paths in variables and in
-the command are rewritten.
+True paths need a mount namespace, which some machines do not allow. There, paths in variables and
+in the command are rewritten.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Seen(NamedTuple):
 
 
 def can_mount(folder: str) -> bool:
-    """Try in *folder* whether processes may have mounts of their own."""
+    """Test in *folder* whether processes may have their own mounts."""
     if sys.platform != "linux":
         return False
     from subprocess import DEVNULL, run
@@ -52,7 +52,7 @@ def can_mount(folder: str) -> bool:
 
 
 def hides(places: Iterable[Place], needed: Iterable[str]) -> bool:
-    """Whether mounts at the true paths would hide files that the processes need."""
+    """Report whether mounts at the true paths would hide files that the processes need."""
     paths = [resolve(path) for path in needed for resolve in (os.path.abspath, os.path.realpath)]
     return any(
         holds(os.path.realpath(place.path), path) and not _is_same(place)

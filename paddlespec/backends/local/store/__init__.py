@@ -1,1 +1,1 @@
-"""What this machine keeps of jobs and their runs, as files."""
+"""The jobs and runs of this machine, stored as files."""

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 DEFAULT_NAMESPACE = "default"
 _GONE = "deleted"
-# As Kubernetes names objects; both names become folders.
+# The syntax of Kubernetes names; both names become folders.
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 _ENDS = {
     Phase.succeeded: State.succeeded,
@@ -99,11 +99,11 @@ class JobFolder:
         return os.path.join(self.path, "runs", str(number))
 
     def status(self, number: int) -> Status | None:
-        """Return the state of a run; None if it never started, or its folder is gone."""
+        """Return the state of a run; None if it never started, or its folder was deleted."""
         return run_state.read(self.run(number))
 
     def history(self) -> History:
-        """Return the runs as they are known now, with their ends."""
+        """Return the runs as known now, with their ends."""
         return self._settled(self._written())
 
     def change(self, change: Callable[[History], History]) -> History:
@@ -139,7 +139,7 @@ class JobFolder:
 
     @contextlib.contextmanager
     def locked(self, pause: Callable[[], None]) -> Iterator[None]:
-        """Keep other commands from changing this job; call *pause* while one does."""
+        """Keep other commands from changing this job; call *pause* while one holds the lock."""
         path = os.path.join(self.path, "lock")
         try:
             for folder in (self.path, os.path.join(self.path, "runs")):
@@ -150,7 +150,7 @@ class JobFolder:
         try:
             while not _locks(fd):
                 pause()
-            if not _is_same(fd, path):  # the folder was removed meanwhile
+            if not _is_same(fd, path):  # the folder was deleted meanwhile
                 os.close(fd)
                 fd = -1
                 with self.locked(pause):
@@ -170,9 +170,9 @@ class JobFolder:
 
     def clean(self) -> int:
         """
-        Kill what is left of runs that lost both supervisor and guard; return how many processes.
+        Kill the processes of runs that lost both supervisor and guard; return how many there were.
 
-        They are known by PATH, which begins with the folder of their run.
+        They are recognized by PATH, which begins with the folder of their run.
         """
         from paddlespec.backends.local.machine.process_tree import kill_marked
 
@@ -187,16 +187,16 @@ class JobFolder:
         return sum(kill_marked(os.path.join(self.run(number), "bin") + os.sep) for number in lost)
 
     def mark_deleted(self) -> None:
-        """Mark the job as deleted; its files are removed once nothing of it runs."""
+        """Mark the job as deleted; its files are deleted once none of its processes runs."""
         with contextlib.suppress(OSError):
             _replace(os.path.join(self.path, _GONE), "")
 
     def is_going(self) -> bool:
-        """Whether the job is deleted and still has processes."""
+        """Report whether the job is deleted but still has processes."""
         return self._is_deleted() and bool(self.alive())
 
     def remove_if_empty(self) -> None:
-        """Remove the folder of a job without runs; needs the lock."""
+        """Delete the folder of a job without runs; needs the lock."""
         if not os.path.exists(os.path.join(self.path, "runs.json")) and not self.alive():
             shutil.rmtree(self.path, ignore_errors=True)
 
@@ -239,7 +239,7 @@ class JobFolder:
         return self._ended(history, latest._replace(uid=status.uid), status)
 
     def _ended(self, history: History, run: RunRecord, status: Status | None) -> History:
-        """Return *history* with the end of *run*; a run whose folder is gone is lost."""
+        """Return *history* with the end of *run*; a run whose folder no longer exists is lost."""
         assert run.uid is not None
         if status is None:
             return history.end(run.uid, State.lost, None)
@@ -250,7 +250,7 @@ class JobFolder:
         return os.path.exists(os.path.join(self.path, _GONE))
 
     def _clear_deleted(self) -> None:
-        """Remove the files of a deleted job, except the lock, which is held."""
+        """Delete the files of a deleted job, except the lock, which is held."""
         if not self._is_deleted() or self.alive():
             return
         names = sorted(_names(self.path), key=lambda name: name == _GONE)  # the mark goes last

@@ -1,8 +1,8 @@
 """
-A launch: everything that a supervisor needs to run a job here, decided before anything starts.
+A launch: everything a supervisor needs to run a job, decided before anything starts.
 
-The supervisor needs no spec and no options besides. The folder of the run keeps the launch without the
-values of secrets.
+The supervisor needs no spec and no other options. The folder of the run stores the launch without
+the values of secrets.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ class Process(NamedTuple):
     One replica, ready to start, with paths and addresses of this machine.
 
     `listens` must be free before the run. The process starts once one address of each group of
-    `waits_for` accepts. `memory` is a limit in bytes for the process with all its descendants. `secret`
-    names variables whose values are never written to disk. `fresh` is made anew for a later attempt.
+    `waits_for` accepts. `memory` is a limit in bytes for the process with all its descendants.
+    `secret` names variables whose values are never written to disk. `fresh` is created anew for
+    each later attempt.
     """
 
     name: str
@@ -48,7 +49,7 @@ class Process(NamedTuple):
     fresh: tuple[Fresh, ...] = ()
 
     def lacks(self, accepting: AbstractSet[Address]) -> list[tuple[Address, ...]]:
-        """Return the groups this process still waits for, while *accepting* accept."""
+        """Return the groups this process still waits for while *accepting* accept connections."""
         return [group for group in self.waits_for if accepting.isdisjoint(group)]
 
 
@@ -90,7 +91,7 @@ def _public(process: Process) -> Process:
 
 
 def is_hidden(value: str) -> bool:
-    """Whether a value was left out of what is written to disk."""
+    """Report whether a value was omitted from what is written to disk."""
     return _HIDDEN in value
 
 
@@ -109,11 +110,11 @@ def parse(text: str) -> Launch:
 
 
 def _process(data: dict[str, Any]) -> Process:
-    words = {key: tuple(data[key]) for key in ("argv", "secret")}
+    texts = {key: tuple(data[key]) for key in ("argv", "secret")}
     listens = _addresses(data["listens"])
     waits_for = tuple(map(_addresses, data["waits_for"]))
     fresh = tuple(Fresh(*values) for values in data["fresh"])
-    return Process(**{**data, **words, "listens": listens, "waits_for": waits_for, "fresh": fresh})
+    return Process(**{**data, **texts, "listens": listens, "waits_for": waits_for, "fresh": fresh})
 
 
 def _addresses(pairs: list[Any]) -> tuple[Address, ...]:

@@ -1,8 +1,8 @@
 """
-How far a run is, as its supervisor wrote last; any command may read it at any time.
+The state of a run, as last written by its supervisor; any command may read it at any time.
 
-The file is replaced as a whole. A supervisor that runs holds a lock: without it, a run that has not
-ended is lost.
+The file is always replaced as a whole. A running supervisor holds a lock: a run that has not ended
+but whose lock is free is lost.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ RESERVE = "state.reserve"
 
 
 class Phase(str, Enum):
-    """How far a run is as a whole."""
+    """The state of a run as a whole."""
 
     running = "running"
     stopping = "stopping"
@@ -38,7 +38,7 @@ class Phase(str, Enum):
 
 
 class Step(str, Enum):
-    """How far a replica is."""
+    """The state of a replica."""
 
     waiting = "waiting"  # for addresses of others
     running = "running"
@@ -46,7 +46,7 @@ class Step(str, Enum):
 
 
 class Replica(NamedTuple):
-    """One replica; `ready`: its addresses that others wait for accept. `code` as in a shell."""
+    """One replica; `ready`: the addresses that others wait for accept. `code` as in a shell."""
 
     name: str
     role: str
@@ -55,7 +55,7 @@ class Replica(NamedTuple):
     ready: bool = False
     pid: int | None = None
     code: int | None = None
-    why: str | None = None  # it ended, if `code` does not say it
+    why: str | None = None  # it ended, unless `code` says it
     attempt: int = 1
     started: str | None = None
     finished: str | None = None
@@ -144,9 +144,9 @@ def read(folder: str) -> Status | None:
     """
     Return the state of the run in *folder*; None if it never started.
 
-    A run whose supervisor has ended before it is lost.
+    A run whose supervisor died before it ended is lost.
     """
-    alive = is_alive(folder)  # first, because it may end in between
+    alive = is_alive(folder)  # checked first, because the run may end in between
     status = last(folder)
     if status is None or status.phase.is_over:
         return status
@@ -158,7 +158,7 @@ def read(folder: str) -> Status | None:
 
 
 def last(folder: str) -> Status | None:
-    """Return the state that was written last."""
+    """Return the state that was last written."""
     try:
         with open(os.path.join(folder, FILE), encoding="utf-8") as file:
             return parse(file.read())
@@ -167,7 +167,7 @@ def last(folder: str) -> Status | None:
 
 
 def is_alive(folder: str) -> bool:
-    """Whether a supervisor, or the guard that cleans up after it, runs in *folder*."""
+    """Report whether a supervisor, or the guard that cleans up after it, runs in *folder*."""
     import fcntl
 
     try:
@@ -184,7 +184,7 @@ def is_alive(folder: str) -> bool:
 
 
 def lock_file(folder: str) -> str:
-    """Return the path of the lock that the supervisor holds until nothing of its run is left."""
+    """Return the path of the lock that the supervisor holds until no process of its run is left."""
     return os.path.join(folder, "supervisor.lock")
 
 
@@ -200,7 +200,7 @@ def boot() -> str:
 
 
 def now() -> str:
-    """Return the current time in UTC, as states hold it."""
+    """Return the current time in UTC, in the format of states."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 

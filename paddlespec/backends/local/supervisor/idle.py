@@ -1,8 +1,8 @@
 """
-Whether processes are idle.
+Detect idle processes.
 
-Peers of a replica that ended too early wait for it forever and compute nothing. Less than a hundredth
-of a core counts as nothing.
+Peers of a replica that ended too early wait for it forever and compute nothing. Less than a
+hundredth of a core counts as idle.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Idle:
         self._cpu: float | None = None
 
     def since(self, pids: list[int]) -> float | None:
-        """Return for how many seconds all of *pids* have been idle; None where that is unknown."""
+        """Return for how many seconds all of *pids* have been idle; None if unknown."""
         here = time.monotonic()
         if pids != self._pids:
             self._pids, self._looked, self._quiet_since = list(pids), here, here

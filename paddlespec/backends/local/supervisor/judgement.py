@@ -1,9 +1,9 @@
 """
 What the ends of replicas mean for the run: whether it has ended, and how.
 
-The run ends with the first failure, unless replicas are independent; with the end of all trainers; and
-when a replica would wait forever. A replica that runs but never joins the others cannot be seen: only
-the job's timeout ends it.
+The run ends with the first failure, unless replicas are independent; when all trainers have ended;
+and when a replica would wait forever. A replica that runs but never joins the others cannot be
+detected: only the job's timeout stops it.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Judge:
         return [replica for replica in self.replicas if replica.failed]
 
     def _settled(self, failed: list[Running]) -> Outcome | None:
-        """Return a failure, once those that fail with it have had the time to."""
+        """Return a failure, once replicas that fail with it have had time to do so."""
         since = time.monotonic() - min(replica.ended_at for replica in failed)
         alone = not self.launch.meets or not any(replica.runs for replica in self.replicas)
         if not alone and since < _SETTLE:
@@ -97,7 +97,7 @@ class Judge:
         return Outcome(Phase.failed, lost(role), culprit)
 
     def _stuck(self, trainers: list[Running], accepting: set[Address]) -> Outcome | None:
-        """Whether a replica waits for what can no longer come."""
+        """Report whether a replica waits for something that can no longer happen."""
         waiting = [replica for replica in self.replicas if replica.state.step is Step.waiting]
         if waiting:
             missing = {choice for replica in waiting for choice in replica.process.lacks(accepting)}
@@ -153,6 +153,6 @@ class Judge:
         )
 
     def blamed(self, culprit: Culprit) -> Culprit:
-        """Return *culprit* with its last lines, now that all output has come."""
+        """Return *culprit* with its last lines, once all output has arrived."""
         replica = next(replica for replica in self.replicas if replica.process.name == culprit.name)
         return culprit._replace(lines=verdict.last_lines(replica.tail))

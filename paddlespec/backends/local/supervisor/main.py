@@ -72,7 +72,7 @@ def _supervise(folder: str, record: int, given: argparse.Namespace, guard: int) 
 
 
 def _guard(folder: str, supervisor: int, read: int) -> int:
-    """Wait until the supervisor ends, then end what it leaves behind."""
+    """Wait until the supervisor ends, then kill what it leaves behind."""
     records = _until_closed(read)
     _, code = os.waitpid(supervisor, 0)
     clean = os.WIFEXITED(code) and os.WEXITSTATUS(code) == 0
@@ -92,7 +92,7 @@ def _guard(folder: str, supervisor: int, read: int) -> int:
 
 
 def _until_closed(read: int) -> list[int]:
-    """Return the process groups that were started, once no more can start."""
+    """Return the process groups that were started, once no more can be started."""
     text = b""
     while chunk := os.read(read, 65536):
         text += chunk

@@ -24,7 +24,7 @@ _DEFAULTS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGCHLD", "SIGPIPE", "SIGXFSZ", "SI
 
 
 class Running:
-    """One replica, in one attempt after another."""
+    """One replica, through all of its attempts."""
 
     def __init__(self, process: Process, log: LogWriter) -> None:
         self.process, self.log = process, log
@@ -47,12 +47,12 @@ class Running:
 
     @property
     def failed(self) -> bool:
-        """Whether it ended with an error, and was not stopped."""
+        """Whether it ended with an error without being stopped."""
         return self.has_ended and bool(self.state.code) and not self.stopped
 
     @property
     def is_drained(self) -> bool:
-        """Whether all output has come; a descendant that left the session may keep the pipe open."""
+        """Whether all output has arrived; a descendant may keep the pipe open."""
         return self.output is None or time.monotonic() - self.ended_at > _DRAIN_SECONDS
 
     def begin_attempt(self, number: int) -> None:
@@ -66,7 +66,7 @@ class Running:
             self._renew()
 
     def _renew(self) -> None:
-        """Give it the fresh folders a new pod would have; the program itself fails without them."""
+        """Recreate its fresh folders, as for a new pod; if that fails, the program reports it."""
         try:
             for fresh in self.process.fresh:
                 attempt.make(fresh)
@@ -91,7 +91,7 @@ class Running:
         self.state = self.state._replace(step=Step.running, pid=pid, started=now())
 
     def read(self) -> bool:
-        """Pass on at most one chunk of its output; return whether more may come."""
+        """Pass on at most one chunk of its output; return whether there may be more."""
         if self.output is None:
             return False
         try:
@@ -135,7 +135,7 @@ class Running:
             process_tree.signal_group(self.pid, signal.SIGCONT)
 
     def kill(self, why: str | None = None) -> None:
-        """Kill it: because of its own failure *why*, or because the run ends."""
+        """Kill it, because of its own failure *why* or because the run ends."""
         if not self.runs or self.pid is None:
             return
         self.stopped = self.stopped or why is None
@@ -148,7 +148,7 @@ class Running:
 def _become(
     process: Process, output: int, record: int, parent: int, files: tuple[int, int]
 ) -> None:
-    """In the child: become the program, or print why not, as a shell does."""
+    """In the child: execute the program, or print why that fails, as a shell does."""
     code = 126
     try:
         os.setsid()

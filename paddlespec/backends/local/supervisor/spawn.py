@@ -1,8 +1,8 @@
 """
 Start a supervisor, which holds the lock on its run until nothing of the run is left.
 
-The lock is taken here and passed on, so that a starting run never looks dead. A command that is killed
-meanwhile leaves an intent, or a run that goes on.
+The lock is taken here and passed on, so a starting run never looks dead. A command that is killed
+meanwhile leaves either an intent or a run that continues.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def hold(folder: str) -> int:
     import fcntl
 
     fd = os.open(run_state.lock_file(folder), os.O_RDWR | os.O_CREAT, 0o600)
-    fcntl.flock(fd, fcntl.LOCK_EX)  # others only test whether it is held
+    fcntl.flock(fd, fcntl.LOCK_EX)  # other processes only test whether it is held
     return fd
 
 
@@ -44,12 +44,12 @@ def start(folder: str, launch: Launch, lock: int, *, attached: bool) -> int | No
     import subprocess
 
     private(os.path.join(folder, "launch.json"), dump(public(launch)))
-    ready, tell = os.pipe()
+    ready, started = os.pipe()
     given, give = os.pipe()
     leash = os.pipe() if attached else None
     command = [sys.executable, "-m", "paddlespec.backends.local.supervisor.main", folder]
-    command += ["--lock", str(lock), "--ready", str(tell), "--launch", str(given)]
-    passed = [lock, tell, given]
+    command += ["--lock", str(lock), "--ready", str(started), "--launch", str(given)]
+    passed = [lock, started, given]
     if leash:
         command += ["--leash", str(leash[0])]
         passed.append(leash[0])
@@ -70,12 +70,12 @@ def start(folder: str, launch: Launch, lock: int, *, attached: bool) -> int | No
         os.close(give)
         raise OperationFailed(f"cannot start the supervisor: {error.strerror}") from None
     finally:
-        for fd in (log, tell, given, *(leash[:1] if leash else ())):
+        for fd in (log, started, given, *(leash[:1] if leash else ())):
             os.close(fd)
     with contextlib.suppress(BrokenPipeError), os.fdopen(give, "w", encoding="utf-8") as pipe:
         pipe.write(dump(launch))
     answer = _answer(ready)
-    # It outlives this command, and is reaped by init then.
+    # It outlives this command and is then reaped by init.
     process.returncode = 0
     if answer == "ok":
         return leash[1] if leash else None

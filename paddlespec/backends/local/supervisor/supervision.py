@@ -1,8 +1,9 @@
 """
-Run all replicas of a job to their end: the loop of the supervisor.
+Run all replicas of a job to completion: the loop of the supervisor.
 
-One thread passes on output, reaps, starts what may start, and judges. The first failure stops the
-rest, unless replicas are independent; when the trainers have finished, pservers are stopped.
+One thread passes on output, reaps processes, starts those that may start, and judges. The first
+failure stops the others, unless replicas are independent; when the trainers have finished, pservers
+are stopped.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _MEMORY_SECONDS = 1.0
 _DRAIN_SECONDS = 5.0
 _PORT_SECONDS = 30.0
 _MOST_FILES = 65_536
-# Its output and its log, and for a moment the other end of the pipe.
+# Its output and its log, and briefly the other end of the pipe.
 _FILES_OF_EACH = 2
 _OWN_FILES = 24
 
@@ -84,7 +85,7 @@ class Supervision:
         self._watches_memory = any(process.memory for process in launch.processes)
 
     def run(self, ready: int) -> None:
-        """Run the job; write to *ready* that it begins, or why it cannot."""
+        """Run the job; write to *ready* that it has started, or why it cannot."""
         fault = self._too_many() or network.taken(self.addresses)
         if fault:
             with contextlib.suppress(BrokenPipeError):
@@ -94,7 +95,7 @@ class Supervision:
         self._listen_to_signals()
         self._save()
         run_state.reserve(self.folder, 4096 + 3 * len(run_state.dump(self.status)))
-        with contextlib.suppress(BrokenPipeError):  # the command has ended; the run goes on
+        with contextlib.suppress(BrokenPipeError):  # the command has ended; the run continues
             os.write(ready, b"ok")
         os.close(ready)
         while True:
@@ -133,7 +134,7 @@ class Supervision:
             outcome = outcome._replace(culprit=self.judge.blamed(outcome.culprit))
         return outcome
 
-    # What may happen during a turn.
+    # Events during a turn.
 
     def _start_what_may(self) -> None:
         waiting = [replica for replica in self.replicas if replica.state.step is Step.waiting]
@@ -159,7 +160,7 @@ class Supervision:
                 replica.state = replica.state._replace(ready=ready)
 
     def _turn(self, seconds: float) -> None:
-        """Pass on output, reap, and look at memory and clock."""
+        """Pass on output, reap processes, and check memory and clock."""
         for key, _ in self.selector.select(seconds):
             if isinstance(key.data, Running):
                 self._read(key.data)
@@ -229,10 +230,10 @@ class Supervision:
                 limited[pid].log.say(reason)
                 limited[pid].kill(reason)
 
-    # The end.
+    # Ending the run.
 
     def _stop_all(self, outcome: Outcome) -> None:
-        """Ask, wait, kill; then kill what left its session."""
+        """Terminate, wait, kill; then kill what left its session."""
         self.status = self.status._replace(phase=Phase.stopping)
         self._save()
         for replica in self.replicas:
@@ -302,7 +303,7 @@ class Supervision:
 
 
 def _raise_limit() -> tuple[int, int]:
-    """Allow a pipe and a log for each of many replicas; return the limits before."""
+    """Allow a pipe and a log for each of many replicas; return the previous limits."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     most = _MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, _MOST_FILES)
     with contextlib.suppress(ValueError, OSError):

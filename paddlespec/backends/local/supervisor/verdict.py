@@ -1,9 +1,9 @@
 """
-Which replica failed first: pure decisions over the ends of replicas.
+Which replica failed first: pure decisions based on how replicas ended.
 
-One replica that fails takes others with it: within a tenth of a second their connections break and
-they abort. A launcher checks its processes every few seconds, so that a victim's launcher may even end
-before the culprit's. The culprit is the earliest end among those whose last lines blame no other
+A failing replica takes others with it: within a tenth of a second their connections break and they
+abort. A launcher checks its processes every few seconds, so a victim's launcher may even end before
+the culprit's. The culprit is the earliest to end among those whose last lines blame no other
 replica.
 """
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 LINES = 10
 _LONGEST = 500
 _ABORTED, _TERMINATED = 134, (15, 143)
-# Killed from outside: that is where the trouble began.
+# Killed from outside, so it is the first cause.
 _KILLED = 137
 
 
 class End(NamedTuple):
-    """How one replica failed: when, and its last output; `why` where it is known."""
+    """How one replica failed: when, its last output, and the cause `why` if known."""
 
     name: str
     code: int
@@ -47,7 +47,7 @@ def culprit(ends: Iterable[End]) -> Culprit | None:
 
 def ending(code: int | None, why: str | None = None) -> str:
     """Describe how a replica ended."""
-    reason = why or (exit_code.words(code) if code is not None else "")
+    reason = why or (exit_code.meaning(code) if code is not None else "")
     text = "" if code is None else f"exit code {code}"
     return f"{text} ({reason})" if text and reason else text or reason
 

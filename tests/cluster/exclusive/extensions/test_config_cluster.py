@@ -105,10 +105,10 @@ def kueue(user: User) -> Iterator[str]:
 
 
 def checks(user: User, *arguments: str, code: int) -> dict[str, list[str]]:
-    found = json.loads(user.run("config", "check", *arguments, "-o", "json", code=code).stdout)
+    output = json.loads(user.run("config", "check", *arguments, "-o", "json", code=code).stdout)
     return {
-        f"{each['what']}/{each['name']}": [each["state"], each["detail"]]
-        for each in found["checks"]
+        f"{check['what']}/{check['name']}": [check["state"], check["detail"]]
+        for check in output["checks"]
     }
 
 
@@ -117,32 +117,32 @@ def test_the_rights_are_those_of_the_examples(role: str) -> None:
     rules = yaml.safe_load((EXAMPLES / "rbac" / f"{role}.yaml").read_text())["rules"]
     granted = [
         Right(group, resource, verb)
-        for each in rules
-        for group in each["apiGroups"]
-        for resource in each["resources"]
-        for verb in each["verbs"]
+        for rule in rules
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
     ]
     assert sorted(granted) == sorted([*needed(role), *optional(role)])
 
 
 def test_what_is_missing_is_a_row_and_exit_3(user: User) -> None:
     project(user)
-    found = checks(user, code=3)
-    assert found["rights/applier"][0] == "ok"
-    assert found["kind/kueue"] == ["missing", "jobs here need it"]
-    assert found["kind/jobset"][0] == "absent"
-    assert found["queue/default"] == ["missing", "queue ads does not exist"]
-    assert found["storage/home"] == ["missing", "claim alice-home does not exist"]
-    assert "storage/bucket" not in found
+    results = checks(user, code=3)
+    assert results["rights/applier"][0] == "ok"
+    assert results["kind/kueue"] == ["missing", "jobs here need it"]
+    assert results["kind/jobset"][0] == "absent"
+    assert results["queue/default"] == ["missing", "queue ads does not exist"]
+    assert results["storage/home"] == ["missing", "claim alice-home does not exist"]
+    assert "storage/bucket" not in results
 
 
 def test_what_is_there_is_ok(user: User, kueue: str) -> None:
     project(user, PROJECT.replace("ads}\n    storages", f"{kueue}}}\n    storages"))
     user.plane.request("POST", user.path("persistentvolumeclaims"), CLAIM)
-    found = checks(user, "dc1", code=0)
-    assert found["kind/kueue"] == ["ok", f"{GROUP}/v1beta1"]
-    assert found["queue/default"] == ["ok", kueue]
-    assert found["storage/home"][0] == "ok"
+    results = checks(user, "dc1", code=0)
+    assert results["kind/kueue"] == ["ok", f"{GROUP}/v1beta1"]
+    assert results["queue/default"] == ["ok", kueue]
+    assert results["storage/home"][0] == "ok"
     table = user.run("config", "check", "dc1").stdout
     assert table.startswith("WHAT     NAME")
 
@@ -156,18 +156,18 @@ def test_rights_that_are_missing_are_named(
     alice = User(control_plane, namespace, tmp_path, kubeconfig)
     project(alice, PROJECT.partition("    queues")[0])
     assert checks(alice, "--role", "viewer", code=0)["rights/viewer"][0] == "ok"
-    found = checks(alice, code=3)
-    assert found["rights/jobs"] == ["missing", "may not create, patch, delete"]
-    assert found["rights/leases"] == ["missing", "may not get, create, update, delete"]
-    found = checks(alice, "--role", "operator", code=3)
-    assert found["rights/pods/exec"] == ["missing", "may not get, create"]
+    results = checks(alice, code=3)
+    assert results["rights/jobs"] == ["missing", "may not create, patch, delete"]
+    assert results["rights/leases"] == ["missing", "may not get, create, update, delete"]
+    results = checks(alice, "--role", "operator", code=3)
+    assert results["rights/pods/exec"] == ["missing", "may not get, create"]
     without_events = [rule for rule in rules if "events" not in rule["resources"]]
     control_plane.allow("nobody", namespace, without_events)
     blind = alice._replace(kubeconfig=control_plane.kubeconfig_for("nobody", namespace))
-    found = checks(blind, "--role", "viewer", code=0)
-    assert found["rights/events"] == ["absent", "may not list (optional)"]
-    told = alice.run("config", "discover", "dc1").stderr
-    assert "storage classes skipped: you may not list storageclasses" in told
+    results = checks(blind, "--role", "viewer", code=0)
+    assert results["rights/events"] == ["absent", "may not list (optional)"]
+    message = alice.run("config", "discover", "dc1").stderr
+    assert "storage classes skipped: you may not list storageclasses" in message
 
 
 def test_an_unreachable_datacenter_is_told(user: User) -> None:
@@ -181,8 +181,8 @@ def test_discover_notes_what_it_finds_and_touches_nothing_else(user: User, kueue
     path = project(user)
     claim = {**CLAIM, "metadata": {"name": "public.data"}}
     claim["spec"] = {**CLAIM["spec"], "accessModes": ["ReadOnlyMany"]}
-    for each in (CLAIM, claim):
-        user.plane.request("POST", user.path("persistentvolumeclaims"), each)
+    for volume_claim in (CLAIM, claim):
+        user.plane.request("POST", user.path("persistentvolumeclaims"), volume_claim)
     before = path.read_text()
     shown = user.run("config", "discover", "dc1", "--dry-run").stdout
     assert path.read_text() == before
@@ -190,14 +190,14 @@ def test_discover_notes_what_it_finds_and_touches_nothing_else(user: User, kueue
     user.run("config", "discover", "dc1")
     text = path.read_text()
     assert "  - name: dc1   # production\n" in text
-    (found,) = yaml.safe_load(text)["datacenters"]
-    assert found["queues"] == {"default": "ads", "night": kueue}
-    assert found["storages"] == {
+    (created,) = yaml.safe_load(text)["datacenters"]
+    assert created["queues"] == {"default": "ads", "night": kueue}
+    assert created["storages"] == {
         "home": {"claim": "alice-home"},
         "bucket": {"url": "s3://ads"},
         "public-data": {"claim": "public.data", "readOnly": True},
     }
-    assert found["storageClasses"]
+    assert created["storageClasses"]
     user.run("config", "discover", "dc1")
     assert path.read_text() == text
 
@@ -206,7 +206,7 @@ def test_discover_adds_a_datacenter(user: User) -> None:
     path = project(user)
     context = yaml.safe_load(user.kubeconfig.read_text())["current-context"]
     user.run("config", "discover", "dc2", "--context", context, "-n", user.namespace)
-    names = [each["name"] for each in yaml.safe_load(path.read_text())["datacenters"]]
+    names = [datacenter["name"] for datacenter in yaml.safe_load(path.read_text())["datacenters"]]
     assert names == ["dc1", "dc2"]
 
 
@@ -220,10 +220,10 @@ def test_the_current_connection_is_where_commands_go(user: User) -> None:
 
 
 def test_version_tells_of_the_cluster(user: User, kueue: str) -> None:
-    found = json.loads(user.run("version", "-o", "json").stdout)
-    assert found["server"].startswith("v1.")
-    assert found["extensions"]["kueue"] == f"{GROUP}/v1beta1"
-    assert found["extensions"]["jobset"] is None
+    versions = json.loads(user.run("version", "-o", "json").stdout)
+    assert versions["server"].startswith("v1.")
+    assert versions["extensions"]["kueue"] == f"{GROUP}/v1beta1"
+    assert versions["extensions"]["jobset"] is None
     assert "jobset:          -\n" in user.run("version").stdout
     assert "server" not in user.run("version", "--client").stdout
 

@@ -1,4 +1,4 @@
-"""The controllers of JobSet and Kueue are the real ones, and they work on this control plane."""
+"""The real controllers of JobSet and Kueue work on this control plane."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def queues(user: User, controllers: Callable[..., None]) -> Iterator[User]:
 
 
 def jobset(max_restarts: int = 0, **marks: str) -> dict[str, Any]:
-    """Parameter servers, and trainers that wait for them; *marks* are the trainers'."""
+    """Return pservers, and trainers that wait for them; *marks* are those of the trainers."""
     return {
         "apiVersion": "jobset.x-k8s.io/v1alpha2",
         "kind": "JobSet",
@@ -62,7 +62,7 @@ def create(user: User, manifest: dict[str, Any]) -> None:
 
 
 def ended(user: User, condition: str) -> Any:
-    """The JobSet, once it has this condition."""
+    """Return the JobSet once it has this condition."""
     user.plane.eventually(lambda: condition in conditions(user.get("jobsets", "fit")), within=60)
     return user.get("jobsets", "fit")
 

@@ -1,4 +1,4 @@
-"""A controller that stops leaves nothing behind: other tests rely on its absence."""
+"""A stopped controller leaves nothing behind, because other tests rely on its absence."""
 
 from __future__ import annotations
 

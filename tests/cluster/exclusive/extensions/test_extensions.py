@@ -1,4 +1,4 @@
-"""The kinds of other projects come out of their modules, and leave nothing behind."""
+"""The kinds of other projects are installed from their modules and removed completely."""
 
 from __future__ import annotations
 
@@ -24,9 +24,11 @@ SERVED = {
 
 
 def kinds(user: User) -> dict[str, list[str]]:
-    found = json.loads(user.run("config", "check", "-o", "json").stdout)["checks"]
+    checks = json.loads(user.run("config", "check", "-o", "json").stdout)["checks"]
     return {
-        each["name"]: [each["state"], each["detail"]] for each in found if each["what"] == "kind"
+        check["name"]: [check["state"], check["detail"]]
+        for check in checks
+        if check["what"] == "kind"
     }
 
 

@@ -62,7 +62,7 @@ def waiting(user: User, job: str = "fit-trainer") -> None:
 
 
 def expect_quiet(user: User, spec: str) -> None:
-    """Check that nothing is left to apply, and that a second apply disturbs nothing."""
+    """Check that nothing is left to apply, and that a second apply changes nothing."""
     user.run("diff", spec)
     before = user.settled()
     expect_unchanged(user, spec)
@@ -128,7 +128,7 @@ def test_an_evicted_job_is_queued_and_admitted_again(user: User, spec: str) -> N
     (job,) = json.loads(user.run("get", "jobs", "-o", "json").stdout)["jobs"]
     assert (job["state"], job["queue"]) == ("queued", "night")
     assert "admitted earlier, then evicted" in user.run("status", "fit").stdout
-    # Kueue put the node selector back as it was: only its list of owners grows.
+    # Kueue restored the node selector: only its list of owners has grown.
     generation = user.get("jobs", "fit-trainer")["metadata"]["generation"]
     expect_unchanged(user, spec)
     assert user.get("jobs", "fit-trainer")["metadata"]["generation"] == generation
@@ -179,7 +179,7 @@ def test_what_kueue_adds_to_a_job_is_no_difference(user: User, spec: str) -> Non
 
 
 def changed_pod_fields(user: User, *arguments: str) -> set[str]:
-    """The fields of the pods that `diff` shows for the Job."""
+    """Return the pod fields that `diff` shows for the Job."""
     (job,) = json.loads(user.run("diff", *arguments, "-o", "json", code=1).stdout)["jobs"]
     pod = "spec.template.spec."
     return {
@@ -207,7 +207,7 @@ def test_what_kueue_adds_to_a_job_is_never_taken(user: User, spec: str) -> None:
 
 
 def first_patch(user: User) -> dict[str, Any]:
-    """What the first apply of the Job sends."""
+    """Return what the first apply of the Job sends."""
     sent: dict[str, Any] = next(
         event["requestObject"]
         for event in user.plane.audit(user="admin", namespace=user.namespace)

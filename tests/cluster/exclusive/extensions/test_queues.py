@@ -77,14 +77,14 @@ def night(user: User) -> Iterator[str]:
 
 
 def counts(user: User, name: str) -> tuple[int, ...]:
-    """How many workloads of a local queue wait, run, and have their quota."""
+    """Return how many workloads of a local queue are waiting, running, and have their quota."""
     status = user.get("localqueues", name)["status"]
     return tuple(status[f"{state}Workloads"] for state in ("pending", "admitted", "reserving"))
 
 
 @pytest.fixture
 def ads(user: User) -> Iterator[str]:
-    """A queue of Volcano; they belong to no namespace."""
+    """A queue of Volcano, which belongs to no namespace."""
     name = f"ads-{user.namespace}"
     put(
         user,
@@ -113,14 +113,14 @@ def asked(user: User, queue: str, scheduler: str, *arguments: str, code: int) ->
     return json.loads(done.stdout)
 
 
-def by_name(found: Any) -> dict[tuple[str, str | None], Any]:
-    return {(each["name"], each["resource"]): each for each in found["lines"]}
+def by_name(data: Any) -> dict[tuple[str, str | None], Any]:
+    return {(line["name"], line["resource"]): line for line in data["lines"]}
 
 
 def test_a_local_queue_shows_what_its_cluster_queue_has(user: User, night: str) -> None:
-    found = json.loads(user.run("get", "queues", "-o", "json").stdout)
-    assert found["kueue"] == "kueue.x-k8s.io/v1beta2"
-    (queue,) = [each for each in found["queues"] if each["scheduler"] == "kueue"]
+    output = json.loads(user.run("get", "queues", "-o", "json").stdout)
+    assert output["kueue"] == "kueue.x-k8s.io/v1beta2"
+    (queue,) = [queue for queue in output["queues"] if queue["scheduler"] == "kueue"]
     assert (queue["name"], queue["clusterQueue"], queue["cohort"]) == (
         *(night, user.namespace, user.namespace),
     )
@@ -135,22 +135,22 @@ def test_a_local_queue_shows_what_its_cluster_queue_has(user: User, night: str) 
     assert user.run("get", "queues", "-o", "name").stdout.startswith("kueue/night\n")
     held = json.loads(user.run("get", "resources", "-o", "json").stdout)["resources"]
     assert [
-        [each["name"], each["allocatable"], each["used"], each["free"]]
-        for each in held
-        if each["kind"] == "queue" and each["resource"] == "cpu"
+        [holding["name"], holding["allocatable"], holding["used"], holding["free"]]
+        for holding in held
+        if holding["kind"] == "queue" and holding["resource"] == "cpu"
     ] == [["night/spot", "3", "1.5", "1.5"], ["night/reserved", "10", "6", "4"]]
     table = user.run("get", "queues", "-A").stdout.splitlines()
     assert table[0].split()[:4] == ["NAMESPACE", "NAME", "SCHEDULER", "STATE"]
-    assert any(each.split()[:2] == [user.namespace, night] for each in table)
+    assert any(line.split()[:2] == [user.namespace, night] for line in table)
 
 
 def test_a_queue_of_volcano_shows_its_bounds_and_what_is_allocated(user: User, ads: str) -> None:
-    found = json.loads(user.run("get", "queues", "-o", "json").stdout)
-    (queue,) = [each for each in found["queues"] if each["name"] == ads]
+    output = json.loads(user.run("get", "queues", "-o", "json").stdout)
+    (queue,) = [queue for queue in output["queues"] if queue["name"] == ads]
     assert (queue["state"], queue["weight"], queue["pending"], queue["running"]) == (
         *("active", 2, 1, 4),
     )
-    assert [(each["resource"], each["quota"], each["used"]) for each in queue["resources"]] == [
+    assert [(share["resource"], share["quota"], share["used"]) for share in queue["resources"]] == [
         ("cpu", "6", "1.5"),
         ("memory", None, "2Gi"),
         ("nvidia.com/gpu", "8", "0"),
@@ -159,9 +159,9 @@ def test_a_queue_of_volcano_shows_its_bounds_and_what_is_allocated(user: User, a
 
 def test_roles_take_the_first_flavor_that_holds_them(user: User, night: str) -> None:
     # Two pservers need 2 cores, of which `spot` has 1.5: both roles go to `reserved`, which has 4.
-    found = asked(user, night, "kueue", code=0)
-    lines = by_name(found)
-    assert found["fits"] is True
+    output = asked(user, night, "kueue", code=0)
+    lines = by_name(output)
+    assert output["fits"] is True
     assert lines["night/spot", "cpu"]["need"] == "0"
     assert (lines["night/reserved", "cpu"]["need"], lines["night/reserved", "memory"]["need"]) == (
         *("4", "4Gi"),
@@ -172,21 +172,21 @@ def test_what_is_short_may_be_borrowed_of_the_cohort_up_to_its_limit(
     user: User, night: str
 ) -> None:
     one = ("-u", "pservers.replicas=1")
-    found = asked(user, night, "kueue", "-u", "trainers.replicas=5", *one, code=0)
-    line = by_name(found)["night/reserved", "cpu"]
-    assert (found["fits"], line["short"], line["fits"]) == (None, "1", None)
+    output = asked(user, night, "kueue", "-u", "trainers.replicas=5", *one, code=0)
+    line = by_name(output)["night/reserved", "cpu"]
+    assert (output["fits"], line["short"], line["fits"]) == (None, "1", None)
     assert line["reason"] == f"the rest must be borrowed from cohort {user.namespace}"
-    found = asked(user, night, "kueue", "-u", "trainers.replicas=7", *one, code=3)
-    assert (found["fits"], by_name(found)["night/spot", "cpu"]["short"]) == (False, "5.5")
+    output = asked(user, night, "kueue", "-u", "trainers.replicas=7", *one, code=3)
+    assert (output["fits"], by_name(output)["night/spot", "cpu"]["short"]) == (False, "5.5")
 
 
 def test_a_queue_that_is_stopped_or_absent_admits_nothing(user: User, night: str) -> None:
-    found = asked(user, "day", "kueue", code=3)
-    assert by_name(found)["day", None]["reason"] == "queue day does not exist"
+    output = asked(user, "day", "kueue", code=3)
+    assert by_name(output)["day", None]["reason"] == "queue day does not exist"
     kueue.stop(user, "Hold")
-    found = asked(user, night, "kueue", code=3)
-    told = by_name(found)[night, None]["reason"]
-    assert told == f"queue is stopped: stopPolicy of ClusterQueue {user.namespace} is Hold"
+    output = asked(user, night, "kueue", code=3)
+    reason = by_name(output)[night, None]["reason"]
+    assert reason == f"queue is stopped: stopPolicy of ClusterQueue {user.namespace} is Hold"
 
 
 def test_the_bounds_of_volcano_are_for_the_whole_job(user: User, ads: str) -> None:
@@ -205,22 +205,22 @@ def test_who_may_not_read_cluster_queues_is_told_so(user: User, night: str) -> N
     assert (queue["name"], queue["pending"], queue["resources"]) == (night, 3, None)
     assert "you may not list clusterqueues" in done.stderr
     assert "you may not list queues" in done.stderr
-    found = asked(alice, night, "kueue", code=0)
-    assert found["fits"] is None
-    assert by_name(found)[night, None]["fits"] is None
+    output = asked(alice, night, "kueue", code=0)
+    assert output["fits"] is None
+    assert by_name(output)[night, None]["fits"] is None
 
 
 def test_a_queue_that_nobody_may_list_is_not_said_to_be_absent(user: User, night: str) -> None:
     kubeconfig = user.plane.kubeconfig_for("nobody", user.namespace)
-    found = asked(user._replace(kubeconfig=kubeconfig), night, "kueue", code=0)
-    assert found["fits"] is None
-    assert by_name(found)[night, None]["reason"] == "unknown: you may not list queues"
+    output = asked(user._replace(kubeconfig=kubeconfig), night, "kueue", code=0)
+    assert output["fits"] is None
+    assert by_name(output)[night, None]["reason"] == "unknown: you may not list queues"
 
 
 def test_a_namespace_without_queues_says_which_scheduler_there_is(user: User) -> None:
     user.plane.eventually(lambda: not user.plane.request("GET", f"{VOLCANO}/queues")["items"])
-    told = user.run("get", "queues").stderr
-    assert told == f"no queues of kueue or volcano in namespace {user.namespace}\n"
+    message = user.run("get", "queues").stderr
+    assert message == f"no queues of kueue or volcano in namespace {user.namespace}\n"
 
 
 def test_status_tells_why_a_gang_of_volcano_does_not_start(user: User, ads: str) -> None:
@@ -246,5 +246,5 @@ def test_status_tells_why_a_gang_of_volcano_does_not_start(user: User, ads: str)
     }
     user.plane.request("PUT", f"{path}/{group['metadata']['name']}", group)
     shown = user.run("status", "fit").stdout
-    told = "its pods do not all fit at the same time: 2 would fit on their own, 2 fit on no node"
-    assert f"{told} (queue {ads})" in shown
+    text = "its pods do not all fit at the same time: 2 would fit on their own, 2 fit on no node"
+    assert f"{text} (queue {ads})" in shown
