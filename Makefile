@@ -24,7 +24,7 @@ help:
 	@echo "make lint         check style, types and import contracts"
 	@echo "make unit         run the tests that need neither a cluster nor processes"
 	@echo "make cluster      run the tests that need a cluster or processes"
-	@echo "make nightly      run all tests at full size, with many more examples per property"
+	@echo "make nightly      many more examples for each property, and every fault"
 	@echo "make faults       inject every fault at every request of every command (15 minutes)"
 	@echo "make bench        compare performance with similar tools"
 	@echo "make cluster-bin  build Kubernetes, JobSet and Kueue for the cluster tests (Go, once)"
@@ -83,8 +83,8 @@ cluster: $(PADDLE)
 	$(BIN)/pytest --numprocesses $(WAITING) --dist loadscope $(WAIT_FOR)
 
 nightly: $(PADDLE)
-	PADDLESPEC_SIZES=full PADDLESPEC_HYPOTHESIS=fuzz $(MAKE) --no-print-directory unit
-	PADDLESPEC_SIZES=full $(MAKE) --no-print-directory cluster
+	PADDLESPEC_HYPOTHESIS=fuzz $(MAKE) --no-print-directory unit
+	$(MAKE) --no-print-directory faults
 
 faults: $(READY)
 	PADDLESPEC_FAULTS=all $(BIN)/pytest tests/cluster/test_faults.py
