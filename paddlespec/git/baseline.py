@@ -19,7 +19,7 @@ from paddlespec.pipeline import build, load
 from paddlespec.render.manifest import JOB_LABEL
 from paddlespec.render.template import TemplateFault, Templates
 from paddlespec.runs.failures import OperationFailed
-from paddlespec.spec.files import STDIN, Files
+from paddlespec.spec.files import STDIN
 from paddlespec.spec.project import FILE_NAME
 from paddlespec.spec.source import read
 
@@ -129,7 +129,7 @@ class _Reader:
             overlays=tuple(filter(None, map(self._outer, choices.overlays))),
             updates=tuple(map(self._update, choices.updates)),
         )
-        self._templates = Templates(self._outer(templates) if templates else None)
+        self._templates = Templates(self._outer(templates) if templates else None, choices.allowed)
 
     def read(self, paths: Sequence[str], built: Sequence[Built]) -> None:
         """Load the jobs of *paths*, and the missing ones of *built* from other files."""
@@ -139,7 +139,7 @@ class _Reader:
         # A file passed by name is always a spec; folders are searched for files like specs.
         snapshot.add(known, lambda name: name in known or name.endswith(_YAML))
         present = list(filter(os.path.exists, map(snapshot.path, known)))
-        for key, past in self._jobs(Files().specs(present)[0]):
+        for key, past in self._jobs(self._choices.files().specs(present)[0]):
             self._result.jobs.setdefault(key, past)
         missing = set()
         for current in built:
@@ -166,7 +166,7 @@ class _Reader:
                 text = file.read()
             if any(name in text for name in names):
                 candidates.append(path)
-        return Files().specs(candidates)[0]
+        return self._choices.files().specs(candidates)[0]
 
     def _jobs(self, files: Sequence[str]) -> Iterator[tuple[Key, Past]]:
         """Load the jobs of *files*, after adding their code to the snapshot."""
@@ -174,7 +174,7 @@ class _Reader:
         self._snapshot.add(package for package in packages if not _leaves(package))
         for package in filter(_leaves, packages):
             self._snapshot.neighbour(package)
-        shared = Files()
+        shared = self._choices.files()
         for file in files:
             jobs, diagnostics = load(file, shared, self._choices)
             if has_errors(diagnostics):
@@ -198,7 +198,7 @@ class _Reader:
             return Past([], f", where a template is invalid: {error}", loaded=loaded)
 
     def _packages(self, file: str) -> Iterator[str]:
-        for loaded in load(file, Files(), self._choices)[0]:
+        for loaded in load(file, self._choices.files(), self._choices)[0]:
             yield from self._packages_of(loaded)
 
     def _packages_of(self, loaded: Loaded) -> Iterator[str]:
