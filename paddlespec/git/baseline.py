@@ -21,7 +21,7 @@ from paddlespec.render.template import TemplateFault, Templates
 from paddlespec.runs.failures import OperationFailed
 from paddlespec.spec.files import STDIN
 from paddlespec.spec.project import FILE_NAME
-from paddlespec.spec.source import read
+from paddlespec.spec.source import MAX_BYTES, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -157,13 +157,12 @@ class _Reader:
     def _elsewhere(self, names: set[str], known: list[str]) -> list[str]:
         """Return other files of the revision that may be specs of the jobs *names*."""
         snapshot = self._snapshot
-        files = snapshot.repository.mentioning(snapshot.commit, "paddlespec.io/")
-        files = [name for name in files if name not in known]
+        files = [name for name in snapshot.mentioning(b"paddlespec.io/") if name not in known]
         snapshot.add(files)
         candidates = []
         for path in map(snapshot.path, files):
-            with open(path, encoding="utf-8", errors="replace") as file:
-                text = file.read()
+            with open(path, "rb") as file:
+                text = file.read(MAX_BYTES).decode("utf-8", "replace")
             if any(name in text for name in names):
                 candidates.append(path)
         return self._choices.files().specs(candidates)[0]
@@ -245,7 +244,7 @@ def _of_folder(folder: str, *, covered: bool) -> dict[Key, Past]:
     faults: list[Diagnostic] = []
     for path in _yaml_files(folder):
         with open(path, "rb") as file:
-            reading = read(file.read(), path, "manifest")
+            reading = read(file.read(MAX_BYTES + 1), path, "manifest")
         faults += reading.diagnostics
         for document in reading.documents:
             for manifest in _objects(document.data):

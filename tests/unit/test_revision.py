@@ -569,13 +569,13 @@ def test_only_required_files_are_checked_out(clone: Clone, monkeypatch: pytest.M
     clone.write("a lot\n", "elsewhere/data.csv")
     clone.commit()
     inputs: list[bytes] = []
-    original = repository._git
+    original = repository.run
 
     def recorded(arguments: Any, cwd: str, text: bytes = b"", variables: Any = None) -> bytes:
         inputs.append(text)
         return original(arguments, cwd, text, variables)
 
-    monkeypatch.setattr(repository, "_git", recorded)
+    monkeypatch.setattr(repository, "run", recorded)
     clone.compare("jobs")
     unpacked = b"".join(inputs)
     assert b"jobs/train.py" in unpacked
