@@ -11,8 +11,10 @@ import os
 import tempfile
 from typing import TYPE_CHECKING, NamedTuple
 
+from paddlespec.boundary import HINT as OUTSIDE_HINT
+from paddlespec.boundary import boundary
 from paddlespec.change.diff import Comparison, Row, diff
-from paddlespec.diagnostic import InvalidSpec, has_errors, in_order
+from paddlespec.diagnostic import Diagnostic, InvalidSpec, Span, has_errors, in_order
 from paddlespec.git.repository import repository
 from paddlespec.git.snapshot import Snapshot
 from paddlespec.pipeline import build, load
@@ -26,7 +28,6 @@ from paddlespec.spec.source import MAX_BYTES, read
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from paddlespec.diagnostic import Diagnostic
     from paddlespec.git.repository import Repository
     from paddlespec.pipeline import Built, Choices, Loaded
     from paddlespec.render.manifest import Manifest
@@ -81,7 +82,7 @@ def before(
     """
     if not against.startswith(REVISION):
         covered = any(os.path.isdir(path) for path in paths)
-        return Before(against, _of_folder(against, covered=covered), {})
+        return Before(against, _of_folder(against, choices.allowed, covered=covered), {})
     revision = against.removeprefix(REVISION)
     clones: dict[Repository, list[str]] = {}
     for path in paths:
@@ -235,14 +236,19 @@ class _Reader:
         return f", where the spec is invalid: {error}"
 
 
-def _of_folder(folder: str, *, covered: bool) -> dict[Key, Past]:
+def _of_folder(folder: str, allowed: tuple[str, ...], *, covered: bool) -> dict[Key, Past]:
     """Return the jobs of the manifests below *folder*; objects without our label are ignored."""
     if not os.path.isdir(folder):
         hint = "write one with `render PATH --out DIR`, or name a revision as git:REV"
         raise OperationFailed(f"{folder} is not a folder of manifests", hint)
     jobs: dict[Key, Past] = {}
     faults: list[Diagnostic] = []
+    limit = boundary(folder, allowed)
     for path in _yaml_files(folder):
+        if not limit.holds(path):
+            message = "is a link that leads out of the repository or folder"
+            faults.append(Diagnostic("outside", message, Span(path), (), OUTSIDE_HINT))
+            continue
         with open(path, "rb") as file:
             reading = read(file.read(MAX_BYTES + 1), path, "manifest")
         faults += reading.diagnostics

@@ -114,7 +114,7 @@ def diff(
             rerun=rerun,
             no_prune=prune is False,
         )
-        plan_file.write(out, call, comparisons, jobs)
+        plan_file.write(out, call, comparisons, jobs, chosen.allowed)
         note(f"plan written; apply it with: paddlespec apply --plan {out}")
     return worst([*codes, *map(_code, comparisons)])
 

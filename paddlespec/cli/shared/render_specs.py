@@ -82,7 +82,7 @@ def render_to_folder(
     from paddlespec.cli.shared.session import load_valid
 
     jobs = load_valid(paths, chosen.files(), chosen, quiet=quiet, no_color=no_color)
-    files = changes(build_all(jobs, templates, chosen.allowed), out)
+    files = changes(build_all(jobs, templates, chosen.allowed), out, chosen.allowed)
     if check:
         sys.stdout.writelines(f"{file.verb} {file.path}\n" for file in files)
         return Exit.no if files else Exit.done
