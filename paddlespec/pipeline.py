@@ -11,6 +11,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from paddlespec import checks, targets
+from paddlespec.boundary import HINT as OUTSIDE_HINT
 from paddlespec.diagnostic import (
     Diagnostic,
     InvalidSpec,
@@ -35,6 +36,7 @@ from paddlespec.spec.frozen import job_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from paddlespec.boundary import Boundary
     from paddlespec.model import Job
     from paddlespec.package.collect import Collection
     from paddlespec.render.manifest import Manifest
@@ -49,6 +51,11 @@ class Choices(NamedTuple):
     updates: tuple[str, ...] = ()
     target: str | None = None
     datacenter: str | None = None
+    allowed: tuple[str, ...] = ()
+
+    def files(self) -> Files:
+        """Return a reader of files that may read the folders *allowed*, too."""
+        return Files(allowed=self.allowed)
 
 
 class Loaded(NamedTuple):
@@ -142,7 +149,7 @@ def _load(file: str, document: Document, files: Files, choices: Choices) -> Load
         except InvalidSpec as error:
             diagnostics += error.diagnostics
     merged = _without_keys(layer.settle(merged), "profiles")
-    return _finish(file, merged, diagnostics, choices, project_file, datacenter)
+    return _finish(file, merged, diagnostics, choices, project_file, datacenter, files)
 
 
 def _finish(
@@ -152,6 +159,7 @@ def _finish(
     choices: Choices,
     project_file: project.Project | None,
     datacenter: str | None,
+    files: Files,
 ) -> Loaded:
     """Interpolate, validate and check a merged document."""
     whole, faults, unresolved, used = interpolate.interpolate(merged, datacenter)
@@ -171,9 +179,9 @@ def _finish(
         diagnostics += _target_faults(facts, choices.target)
     if job.spec.patches and checks.readable(unreadable, "spec.patches"):
         diagnostics += _condition_faults(facts)
-    code = (
-        _collect(file, facts, diagnostics) if checks.readable(unreadable, "spec.package") else None
-    )
+    code = None
+    if checks.readable(unreadable, "spec.package"):
+        code = _collect(file, facts, diagnostics, files.boundary(file))
     return Loaded(file, whole, job, diagnostics, target, datacenter, project_file, code)
 
 
@@ -260,18 +268,25 @@ def _unknown_target(error: targets.UnknownTarget, span: Span, path: Path) -> Dia
     return Diagnostic("unknown-target", str(error), span, path, hint)
 
 
-def _collect(file: str, facts: checks.Facts, diagnostics: list[Diagnostic]) -> Collection | None:
+def _collect(
+    file: str, facts: checks.Facts, diagnostics: list[Diagnostic], limit: Boundary
+) -> Collection | None:
     """Collect the user's code if it is delivered, and report its problems."""
     package = facts.job.spec.package
     if package is None:
         return None
     from paddlespec.package.collect import collect
     from paddlespec.package.delivery import delivery
+    from paddlespec.package.walk import shown
 
-    is_delivered = not package.path.startswith("/")
-    collection = collect(package, facts.folder, file) if is_delivered else None
-    delivered = delivery(package, collection)
     path: Path = ("spec", "package", "path")
+    is_delivered = not package.path.startswith("/")
+    if is_delivered and not limit.holds(os.path.join(facts.folder, package.path)):
+        message = f'folder "{shown(package.path)}" is outside {limit}'
+        diagnostics.append(facts.error("outside", message, path, OUTSIDE_HINT))
+        return None
+    collection = collect(package, facts.folder, file, limit) if is_delivered else None
+    delivered = delivery(package, collection)
     for fault in (*(collection.faults if collection else ()), *delivered.faults):
         span = facts.document.locate(path)
         diagnostics.append(

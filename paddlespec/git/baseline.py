@@ -11,22 +11,23 @@ import os
 import tempfile
 from typing import TYPE_CHECKING, NamedTuple
 
+from paddlespec.boundary import HINT as OUTSIDE_HINT
+from paddlespec.boundary import boundary
 from paddlespec.change.diff import Comparison, Row, diff
-from paddlespec.diagnostic import InvalidSpec, has_errors, in_order
+from paddlespec.diagnostic import Diagnostic, InvalidSpec, Span, has_errors, in_order
 from paddlespec.git.repository import repository
 from paddlespec.git.snapshot import Snapshot
 from paddlespec.pipeline import build, load
 from paddlespec.render.manifest import JOB_LABEL
 from paddlespec.render.template import TemplateFault, Templates
 from paddlespec.runs.failures import OperationFailed
-from paddlespec.spec.files import STDIN, Files
+from paddlespec.spec.files import STDIN
 from paddlespec.spec.project import FILE_NAME
-from paddlespec.spec.source import read
+from paddlespec.spec.source import MAX_BYTES, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from paddlespec.diagnostic import Diagnostic
     from paddlespec.git.repository import Repository
     from paddlespec.pipeline import Built, Choices, Loaded
     from paddlespec.render.manifest import Manifest
@@ -81,7 +82,7 @@ def before(
     """
     if not against.startswith(REVISION):
         covered = any(os.path.isdir(path) for path in paths)
-        return Before(against, _of_folder(against, covered=covered), {})
+        return Before(against, _of_folder(against, choices.allowed, covered=covered), {})
     revision = against.removeprefix(REVISION)
     clones: dict[Repository, list[str]] = {}
     for path in paths:
@@ -129,7 +130,7 @@ class _Reader:
             overlays=tuple(filter(None, map(self._outer, choices.overlays))),
             updates=tuple(map(self._update, choices.updates)),
         )
-        self._templates = Templates(self._outer(templates) if templates else None)
+        self._templates = Templates(self._outer(templates) if templates else None, choices.allowed)
 
     def read(self, paths: Sequence[str], built: Sequence[Built]) -> None:
         """Load the jobs of *paths*, and the missing ones of *built* from other files."""
@@ -139,7 +140,7 @@ class _Reader:
         # A file passed by name is always a spec; folders are searched for files like specs.
         snapshot.add(known, lambda name: name in known or name.endswith(_YAML))
         present = list(filter(os.path.exists, map(snapshot.path, known)))
-        for key, past in self._jobs(Files().specs(present)[0]):
+        for key, past in self._jobs(self._choices.files().specs(present)[0]):
             self._result.jobs.setdefault(key, past)
         missing = set()
         for current in built:
@@ -157,16 +158,15 @@ class _Reader:
     def _elsewhere(self, names: set[str], known: list[str]) -> list[str]:
         """Return other files of the revision that may be specs of the jobs *names*."""
         snapshot = self._snapshot
-        files = snapshot.repository.mentioning(snapshot.commit, "paddlespec.io/")
-        files = [name for name in files if name not in known]
+        files = [name for name in snapshot.mentioning(b"paddlespec.io/") if name not in known]
         snapshot.add(files)
         candidates = []
         for path in map(snapshot.path, files):
-            with open(path, encoding="utf-8", errors="replace") as file:
-                text = file.read()
+            with open(path, "rb") as file:
+                text = file.read(MAX_BYTES).decode("utf-8", "replace")
             if any(name in text for name in names):
                 candidates.append(path)
-        return Files().specs(candidates)[0]
+        return self._choices.files().specs(candidates)[0]
 
     def _jobs(self, files: Sequence[str]) -> Iterator[tuple[Key, Past]]:
         """Load the jobs of *files*, after adding their code to the snapshot."""
@@ -174,7 +174,7 @@ class _Reader:
         self._snapshot.add(package for package in packages if not _leaves(package))
         for package in filter(_leaves, packages):
             self._snapshot.neighbour(package)
-        shared = Files()
+        shared = self._choices.files()
         for file in files:
             jobs, diagnostics = load(file, shared, self._choices)
             if has_errors(diagnostics):
@@ -198,7 +198,7 @@ class _Reader:
             return Past([], f", where a template is invalid: {error}", loaded=loaded)
 
     def _packages(self, file: str) -> Iterator[str]:
-        for loaded in load(file, Files(), self._choices)[0]:
+        for loaded in load(file, self._choices.files(), self._choices)[0]:
             yield from self._packages_of(loaded)
 
     def _packages_of(self, loaded: Loaded) -> Iterator[str]:
@@ -236,16 +236,21 @@ class _Reader:
         return f", where the spec is invalid: {error}"
 
 
-def _of_folder(folder: str, *, covered: bool) -> dict[Key, Past]:
+def _of_folder(folder: str, allowed: tuple[str, ...], *, covered: bool) -> dict[Key, Past]:
     """Return the jobs of the manifests below *folder*; objects without our label are ignored."""
     if not os.path.isdir(folder):
         hint = "write one with `render PATH --out DIR`, or name a revision as git:REV"
         raise OperationFailed(f"{folder} is not a folder of manifests", hint)
     jobs: dict[Key, Past] = {}
     faults: list[Diagnostic] = []
+    limit = boundary(folder, allowed)
     for path in _yaml_files(folder):
+        if not limit.holds(path):
+            message = "is a link that leads out of the repository or folder"
+            faults.append(Diagnostic("outside", message, Span(path), (), OUTSIDE_HINT))
+            continue
         with open(path, "rb") as file:
-            reading = read(file.read(), path, "manifest")
+            reading = read(file.read(MAX_BYTES + 1), path, "manifest")
         faults += reading.diagnostics
         for document in reading.documents:
             for manifest in _objects(document.data):

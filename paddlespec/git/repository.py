@@ -1,39 +1,29 @@
 """
 Read revisions of a git repository.
 
-Only objects are read. The work tree, the index and the network are not used, and no program
-configured by the repository is run: neither hooks nor filters.
+Only objects are read. The index and the network are not used, the work tree only by `head`, and no
+program configured by the repository is run: neither hooks nor filters.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import subprocess
 from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from paddlespec.git.run import FOLDER_HINT, GitFailed, GitTooMuch, run
 from paddlespec.runs.failures import OperationFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
 
-# These select the settings of the user. All other variables of git are removed: inside a hook,
-# GIT_DIR and GIT_INDEX_FILE would point git to another repository.
-_KEPT = frozenset(("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"))
-_QUIET = {
-    "GIT_ALLOW_PROTOCOL": "none",  # a partial clone would fetch missing objects
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_TERMINAL_PROMPT": "0",
-    "LC_ALL": "C",
-}
-_SETTINGS = (
-    *("core.hooksPath=/dev/null", "core.fsmonitor=false", "core.splitIndex=false"),
-    *("core.sparseCheckout=false", "core.untrackedCache=false"),
+LFS_POINTER = re.compile(
+    rb"\Aversion https://git-lfs\.github\.com/spec/v1\n(?:[^\n]*\n)*?oid sha256:([0-9a-f]{64})$",
+    re.MULTILINE,
 )
-_FOLDER_HINT = "compare with a folder of manifests: --against DIR"
+_BATCH_BYTES = 16 << 20
 
 
 class Repository(NamedTuple):
@@ -48,7 +38,7 @@ class Repository(NamedTuple):
         """Run git and return its output; raises `OperationFailed` with its error."""
         # Without GIT_WORK_TREE, git would use the work tree of its settings.
         where = {"GIT_DIR": self.git_dir, "GIT_WORK_TREE": cwd or self.git_dir, **variables}
-        return _git(arguments, cwd or self.git_dir, stdin, where)
+        return run(arguments, cwd or self.git_dir, stdin, where)
 
     @property
     def common_dir(self) -> str:
@@ -85,14 +75,47 @@ class Repository(NamedTuple):
             hint = "fetch it with `git fetch origin`, or list branches with `git branch --all`"
         raise OperationFailed(f'unknown revision "{revision}"', hint)
 
-    def mentioning(self, commit: str, text: str) -> list[str]:
-        """Return the YAML files of *commit* that contain *text*."""
-        command = ("grep", "-l", "-z", "-F", "-e", text, commit, "--", "*.yaml", "*.yml")
+    def filters(self) -> set[str]:
+        """Return the names of the configured filters."""
         try:
-            output = self.git(*command)
-        except OperationFailed:  # no matches
-            return []
-        return [entry.partition(":")[2] for entry in parts_of(output)]
+            output = self.git("config", "-z", "--name-only", "--get-regexp", r"^filter\..")
+        except GitFailed:  # no filters
+            return set()
+        return {entry.partition(".")[2].rpartition(".")[0] for entry in parts_of(output)}
+
+    def sizes(self, objects: Iterable[str]) -> dict[str, int]:
+        """Return the sizes of *objects* by id; missing ones have none."""
+        asked = "".join(f"{name}\n" for name in dict.fromkeys(objects)).encode()
+        lines = self.git("cat-file", "--batch-check", stdin=asked).decode().splitlines()
+        answers = [line.split() for line in lines]
+        return {answer[0]: int(answer[2]) for answer in answers if len(answer) == 3}
+
+    def contents(self, objects: Mapping[str, int]) -> Iterator[tuple[str, bytes]]:
+        """Yield the ids and contents of *objects*, which have these sizes."""
+        batch: list[str] = []
+        left = _BATCH_BYTES
+        for index, (name, size) in enumerate(objects.items(), 1):
+            batch.append(name)
+            left -= size
+            if left > 0 and index < len(objects):
+                continue
+            answer = self.git("cat-file", "--batch", stdin="\n".join([*batch, ""]).encode())
+            start = 0
+            for known in batch:
+                start = answer.index(b"\n", start) + 1
+                yield known, answer[start : start + objects[known]]
+                start += objects[known] + 1
+            batch, left = [], _BATCH_BYTES
+
+
+def without_filters(names: Iterable[str]) -> list[str]:
+    """Return options that switch filters off."""
+    settings = [
+        f"filter.{name}.{setting}"
+        for name in names
+        for setting in ("smudge=", "clean=", "process=", "required=false")
+    ]
+    return [word for setting in settings for word in ("-c", setting)]
 
 
 def repository(path: str) -> Repository:
@@ -101,24 +124,72 @@ def repository(path: str) -> Repository:
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)
     try:
-        answer = _git(("rev-parse", "--show-toplevel", "--absolute-git-dir"), folder)
-    except _GitFailed as error:
+        root = _root(folder)
+        answer = run(("rev-parse", "--show-toplevel", "--absolute-git-dir"), root or folder)
+    except GitFailed as error:
         raise OperationFailed(*_no_repository(path, str(error))) from None
+    if root is None:  # git before 2.38 uses repositories that are committed as files
+        raise OperationFailed(*_no_repository(path, "bare repository"))
     top, git_dir = os.fsdecode(answer).splitlines()[:2]
     return Repository(os.path.realpath(top), git_dir)
 
 
+def _root(folder: str) -> str | None:
+    """
+    Return the folder at or above *folder* that contains `.git`, or None.
+
+    Only git can create `.git`, so a repository that is committed as files is passed over.
+    """
+    root = folder
+    while not os.path.lexists(os.path.join(root, ".git")):
+        parent = os.path.dirname(root)
+        if parent == root:
+            return None
+        root = parent
+    return root
+
+
 @lru_cache
 def head(folder: str) -> tuple[str, bool]:
-    """Return the commit checked out in *folder*, and whether *folder* has uncommitted changes."""
-    commit = _git(("rev-parse", "--verify", "HEAD"), folder)
-    changes = _git(("status", "--porcelain", "--untracked-files=normal", "--", "."), folder)
-    return line_of(commit), bool(changes)
+    """
+    Return the commit checked out in *folder*, and whether *folder* has uncommitted changes.
+
+    Filters are not run. Files in Git LFS are compared with their pointers; a file of another filter
+    that git has to compare counts as changed. Changes inside submodules do not count.
+    """
+    clone = repository(folder)
+    commit = line_of(clone.git("rev-parse", "--verify", "HEAD"))
+    place = clone.relative(folder) or "."
+    status = ("status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=dirty")
+    off = without_filters(clone.filters())
+    try:
+        answer = clone.git(*off, *status, "--untracked-files=normal", "--", place, cwd=clone.top)
+        return commit, any(_is_changed(clone, entry) for entry in parts_of(answer))
+    except GitTooMuch:
+        return commit, True
+
+
+def _is_changed(clone: Repository, entry: str) -> bool:
+    """Whether an entry of `git status` is more than the content behind a Git LFS pointer."""
+    from hashlib import file_digest
+
+    state, path = entry[:2], entry[3:]
+    if state != " M":
+        return True
+    pointer = clone.git("cat-file", "blob", f":{path}")
+    match = LFS_POINTER.search(pointer)
+    if match is None:
+        return True
+    try:
+        with open(os.path.join(clone.top, path), "rb") as file:
+            return file_digest(file, "sha256").hexdigest() != match[1].decode()
+    except OSError:
+        return True
 
 
 def submodule(top: str, place: str) -> Repository:
     """Return the clone of a submodule at *top*; *place* is its git folder or `.git` file."""
-    answer = _git(("rev-parse", "--resolve-git-dir", place), os.path.dirname(place))
+    answer = run(("rev-parse", "--resolve-git-dir", place), os.path.dirname(place))
     return Repository(top, os.path.join(os.path.dirname(place), line_of(answer)))
 
 
@@ -126,44 +197,11 @@ def _no_repository(path: str, error: str) -> tuple[str, str]:
     if "dubious ownership" in error:
         hint = "allow it if you trust it: git config --global --add safe.directory PATH"
         return f"the repository of {path} belongs to another user", hint
-    if "work tree" in error:
+    if "work tree" in error or "bare repository" in error:
         return f"the repository of {path} is bare and has no files", "clone it"
     if "not a git repository" in error:
-        return f"{path} is not in a git repository", _FOLDER_HINT
-    return f"git: {error}", _FOLDER_HINT
-
-
-class _GitFailed(OperationFailed):
-    """Raised if git exits with an error, with its message."""
-
-
-def _git(
-    arguments: Iterable[str],
-    cwd: str,
-    stdin: bytes = b"",
-    variables: dict[str, str] | None = None,
-) -> bytes:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or k in _KEPT}
-    settings = [word for setting in _SETTINGS for word in ("-c", setting)]
-    try:
-        done = subprocess.run(
-            ["git", *settings, *arguments],
-            cwd=cwd,
-            env={**kept, **_QUIET, **(variables or {})},
-            input=stdin,
-            capture_output=True,
-            check=False,
-        )
-    except FileNotFoundError:
-        raise OperationFailed("git is not installed", _FOLDER_HINT) from None
-    if done.returncode:
-        lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["git failed"]
-        error = next((line for line in lines if line.startswith("fatal: ")), lines[-1])
-        hint = None
-        if "not allowed" in error or "promisor" in error or "bad object" in error:
-            hint = "fetch the missing objects: git fetch --refetch"
-        raise _GitFailed(error.removeprefix("fatal: "), hint)
-    return done.stdout
+        return f"{path} is not in a git repository", FOLDER_HINT
+    return f"git: {error}", FOLDER_HINT
 
 
 def parts_of(output: bytes) -> list[str]:

@@ -8,18 +8,22 @@ Filters are not run; files that a filter would change are reported as missing.
 from __future__ import annotations
 
 import os
-import re
+import shutil
 from bisect import bisect_left
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from paddlespec.git.repository import Repository, parts_of, submodule
+from paddlespec.git.repository import LFS_POINTER, Repository, parts_of, submodule, without_filters
+from paddlespec.git.run import FOLDER_HINT
 from paddlespec.runs.failures import OperationFailed
+from paddlespec.spec.source import MAX_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-_POINTER = b"version https://git-lfs.github.com/spec/v1\n"
+MAX_FILES = 500_000
+MAX_CHECKOUT_FILES = 100_000
+MAX_CHECKOUT_BYTES = 1 << 30
 _LINK, _SUBMODULE = "120000", "160000"
 
 
@@ -30,6 +34,14 @@ class _Part(NamedTuple):
     commit: str
     prefix: str
     index_file: str
+
+
+class _Entry(NamedTuple):
+    """A file or link of the revision."""
+
+    mode: str
+    object: str
+    part: _Part
 
 
 class Snapshot:
@@ -45,7 +57,8 @@ class Snapshot:
         self.folder = folder
         self.top = os.path.join(folder, os.path.splitdrive(repository.top)[1].lstrip("/\\"))
         self._parts: list[_Part] = []
-        self._entries: dict[str, tuple[str, _Part]] = {}
+        self._entries: dict[str, _Entry] = {}
+        self._bytes_left = MAX_CHECKOUT_BYTES
         self._lacking: dict[str, str] = {}
         self._filled: set[str] = set()
         os.makedirs(self.top)
@@ -77,6 +90,18 @@ class Snapshot:
             with suppress(OSError):
                 os.symlink(os.path.normpath(os.path.join(self.repository.top, name)), inside)
 
+    def mentioning(self, text: bytes) -> list[str]:
+        """Return the YAML files of the repository that contain *text*, except large ones."""
+        files: dict[str, list[str]] = {}
+        for path, entry in self._entries.items():
+            is_file = entry.mode != _LINK and path.endswith((".yaml", ".yml"))
+            if is_file and entry.part is self._parts[0]:
+                files.setdefault(entry.object, []).append(path)
+        sizes = self.repository.sizes(files) if files else {}
+        small = {name: size for name, size in sizes.items() if size <= MAX_BYTES}
+        contents = self.repository.contents(small)
+        return sorted(path for name, data in contents if text in data for path in files[name])
+
     def lacking(self, name: str) -> list[str]:
         """Describe the content at or below *name* that could not be checked out."""
         return [
@@ -90,13 +115,16 @@ class Snapshot:
         part = _Part(repository, commit, prefix, index)
         self._parts.append(part)
         modules: list[tuple[str, str]] = []
-        for line in parts_of(repository.git("ls-tree", "-r", "-z", "--full-tree", commit)):
+        listing = repository.git("ls-tree", "-r", "-z", "--full-tree", commit)
+        if len(self._entries) + listing.count(b"\0") > MAX_FILES:
+            raise OperationFailed(f"the revision has more than {MAX_FILES:,} files", FOLDER_HINT)
+        for line in parts_of(listing):
             head, _, path = line.partition("\t")
             mode, _, name = head.split(" ")
             if mode == _SUBMODULE:
                 modules.append((path, name))
             else:
-                self._entries[prefix + path] = mode, part
+                self._entries[prefix + path] = _Entry(mode, name, part)
         module_names = _module_names(repository, commit) if modules else {}
         for path, name in modules:
             module = _module(repository, path, module_names.get(path), name)
@@ -119,7 +147,7 @@ class Snapshot:
     def _fill(self, names: set[str]) -> None:
         for part in self._parts:
             in_part = sorted(
-                name.removeprefix(part.prefix) for name in names if self._entries[name][1] is part
+                name.removeprefix(part.prefix) for name in names if self._entries[name].part is part
             )
             if in_part:
                 self._check_out(part, in_part)
@@ -128,14 +156,9 @@ class Snapshot:
         folder = os.path.join(self.top, part.prefix)
         # Searches for project and ignore files end at the root of a repository.
         os.makedirs(os.path.join(folder, ".git"), exist_ok=True)
-        filters = _filters(part.repository)
-        off = [
-            f"filter.{driver}.{key}="
-            for driver in filters
-            for key in ("smudge", "clean", "process")
-        ]
-        off += [f"filter.{driver}.required=false" for driver in filters]
-        settings = [word for option in off for word in ("-c", option)]
+        filters = part.repository.filters()
+        settings = without_filters(filters)
+        self._count(part, names)
 
         def git(*arguments: str, stdin: bytes = b"") -> bytes:
             variables = {"GIT_WORK_TREE": folder, "GIT_INDEX_FILE": part.index_file}
@@ -154,6 +177,21 @@ class Snapshot:
                     description = f"the filter {value} of {part.prefix}{name}"
                     self._lacking[part.prefix + name] = description
 
+    def _count(self, part: _Part, names: list[str]) -> None:
+        """Raise `OperationFailed` if *names* and all files so far are too many or too large."""
+        if len(self._filled) > MAX_CHECKOUT_FILES:
+            message = f"more than {MAX_CHECKOUT_FILES:,} files of the revision are needed"
+            raise OperationFailed(message, FOLDER_HINT)
+        objects = [self._entries[part.prefix + name].object for name in names]
+        sizes = part.repository.sizes(objects)
+        self._spend(sum(sizes.get(name, 0) for name in objects))
+
+    def _spend(self, size: int) -> None:
+        self._bytes_left -= size
+        if self._bytes_left < 0:
+            message = f"the files of the revision have more than {MAX_CHECKOUT_BYTES >> 20} MiB"
+            raise OperationFailed(message, FOLDER_HINT)
+
     def _large(self, part: _Part, name: str) -> None:
         """Replace a Git LFS pointer with its content, if the work tree has the content too."""
         path = os.path.join(self.top, part.prefix, name)
@@ -164,7 +202,8 @@ class Snapshot:
         stored = os.path.join(store, pointer[:2], pointer[2:4], pointer)
         try:
             with open(stored, "rb") as source, open(path, "r+b") as target:
-                target.write(source.read())
+                self._spend(os.fstat(source.fileno()).st_size)
+                shutil.copyfileobj(source, target)
         except OSError:
             description = f"the content of {part.prefix}{name}, which is not in the Git LFS cache"
             self._lacking[part.prefix + name] = description
@@ -172,7 +211,7 @@ class Snapshot:
     def _link(self, name: str) -> Iterator[str]:
         """Yield the target of a link, and point an absolute link into the snapshot."""
         path = self.path(name)
-        if self._entries[name][0] != _LINK or not os.path.islink(path):
+        if self._entries[name].mode != _LINK or not os.path.islink(path):
             return
         target = os.readlink(path)
         real = os.path.join(os.path.dirname(os.path.join(self.repository.top, name)), target)
@@ -185,18 +224,11 @@ class Snapshot:
             yield inside
 
 
-def _filters(repository: Repository) -> set[str]:
-    """Return the names of the configured filters."""
-    try:
-        output = repository.git("config", "-z", "--name-only", "--get-regexp", r"^filter\..")
-    except OperationFailed:  # no filters
-        return set()
-    return {entry.partition(".")[2].rpartition(".")[0] for entry in parts_of(output)}
-
-
 def _module_names(repository: Repository, commit: str) -> dict[str, str]:
     """Return the names of the submodules of *commit* by path."""
     try:
+        if int(repository.git("cat-file", "-s", f"{commit}:.gitmodules")) > MAX_BYTES:
+            return {}
         output = repository.git("config", "-z", "--blob", f"{commit}:.gitmodules", "--list")
     except OperationFailed:  # no .gitmodules
         return {}
@@ -233,5 +265,5 @@ def _pointer(path: str) -> str | None:
             content = file.read(1024)
     except OSError:
         return None
-    match = re.search(rb"^oid sha256:([0-9a-f]{64})$", content, re.MULTILINE)
-    return match[1].decode() if match and content.startswith(_POINTER) else None
+    match = LFS_POINTER.search(content)
+    return match[1].decode() if match else None

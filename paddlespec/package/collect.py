@@ -13,6 +13,7 @@ import posixpath
 import stat
 from typing import TYPE_CHECKING, NamedTuple
 
+from paddlespec.boundary import boundary
 from paddlespec.package import PackageFault
 from paddlespec.package.walk import (
     File,
@@ -24,6 +25,7 @@ from paddlespec.package.walk import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from paddlespec.boundary import Boundary
     from paddlespec.model.run import Package
 
 _MAX_FAULTS = 20
@@ -37,17 +39,20 @@ class Collection(NamedTuple):
     faults: tuple[PackageFault, ...] = ()
 
 
-def collect(package: Package, folder: str, spec: str | None = None) -> Collection:
+def collect(
+    package: Package, folder: str, spec: str | None = None, limit: Boundary | None = None
+) -> Collection:
     """
     Collect the files and faults of *package*.
 
     *folder* is the folder of the spec file *spec*. Specs are left out unless a pattern includes
-    them; otherwise changing a label would change the code.
+    them; otherwise changing a label would change the code. Ignore files are inside *limit*.
     """
     root = os.path.join(folder, package.path)
     if missing := _missing(root, package.path):
         return Collection(faults=(missing,))
-    walk = Walk(os.path.realpath(root), os.path.realpath(spec) if spec else None)
+    limit = limit or boundary(folder)
+    walk = Walk(os.path.realpath(root), os.path.realpath(spec) if spec else None, limit)
     walk.exclude(package.exclude)
     walk.run()
     files = tuple(sorted(walk.files))

@@ -10,12 +10,17 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from paddlespec.boundary import is_inside
 from paddlespec.package import PackageFault, ignore
+
+if TYPE_CHECKING:
+    from paddlespec.boundary import Boundary
 
 MAX_FILES = 20_000
 _MAX_PATTERN_BYTES = 1_048_576
+_LINK_HINT = "replace the link with a copy of its target"
 _NEVER_INCLUDED = (".gitignore", ".paddleignore", ".paddlespec.yaml")
 
 
@@ -48,8 +53,9 @@ class _Folder(NamedTuple):
 class Walk:
     """One walk through a package; `above` is its path in the repository."""
 
-    def __init__(self, root: str, spec: str | None) -> None:
+    def __init__(self, root: str, spec: str | None, limit: Boundary) -> None:
         self.root = root
+        self.limit = limit
         self.spec = spec
         self.files: list[File] = []
         self.faults: list[PackageFault] = []
@@ -166,7 +172,7 @@ class Walk:
             problem = "is a broken link" if broken else f"cannot be followed: {reason(error)}"
             self._fault(f"{shown(path)} {problem}", "fix or ignore the link")
             return None
-        if not _is_in(target, self.root):
+        if not is_inside(target, self.root):
             hint = "copy the target into the package, ignore the link, or mount the target"
             self._fault(f"{shown(path)} is a link to a target outside the package", hint)
             return None
@@ -203,6 +209,9 @@ class Walk:
         try:
             if not os.path.isfile(path):
                 return ()
+            if os.path.islink(path) and not self.limit.holds(path):
+                self._fault(f"{label} is a link that leads out of {self.limit}", _LINK_HINT)
+                return ()
             with open(path, "rb") as file:
                 content = file.read(_MAX_PATTERN_BYTES + 1)
         except OSError as error:
@@ -228,10 +237,6 @@ class Walk:
 
     def _fault(self, message: str, hint: str | None = None) -> None:
         self.faults.append(PackageFault(message, hint))
-
-
-def _is_in(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def _utf8(name: str) -> str | None:

@@ -11,17 +11,25 @@ from __future__ import annotations
 import os
 import re
 import sys
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import jinja2
+from jinja2.compiler import CodeGenerator
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
+from paddlespec.boundary import boundary
 from paddlespec.bundled import bundled
+from paddlespec.render import bounds
 from paddlespec.spec.source import read
 from paddlespec.user_dirs import user_dir
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from jinja2 import nodes
+    from jinja2.compiler import Frame
     from jinja2.runtime import Context
 
     from paddlespec.render.manifest import Manifest
@@ -39,14 +47,21 @@ class TemplateFault(Exception):
 
 
 class Templates:
-    """The bundled templates, which templates in *folder* override."""
+    """
+    The bundled templates, which templates in *folder* override.
 
-    def __init__(self, folder: str | None = None) -> None:
+    Templates of a folder are rendered within bounds, and links in it must not leave its repository
+    or the folders *allowed*.
+    """
+
+    def __init__(self, folder: str | None = None, allowed: tuple[str, ...] = ()) -> None:
         ours = jinja2.FileSystemLoader(bundled("templates"))
-        overrides = [jinja2.FileSystemLoader(folder)] if folder else []
+        overrides = [_Loader(folder, allowed)] if folder else []
         # An overriding template can extend the original one as `bundled/...`.
         loaders = [*overrides, ours, jinja2.PrefixLoader({"bundled": ours})]
-        self._environment = ImmutableSandboxedEnvironment(
+        self._is_bounded = bool(folder)
+        kind = _BoundedEnvironment if folder else ImmutableSandboxedEnvironment
+        self._environment = kind(
             loader=jinja2.ChoiceLoader(loaders),
             autoescape=True,  # marks text of the templates themselves, which `_token` keeps
             finalize=_token,
@@ -55,32 +70,121 @@ class Templates:
             lstrip_blocks=True,
             keep_trailing_newline=True,
             auto_reload=False,
-            bytecode_cache=_bytecode_cache(),
+            # Bounded templates are compiled to other code.
+            bytecode_cache=None if folder else _bytecode_cache(),
         )
         self._skeletons: dict[str, Any] = {}
 
     def render(self, name: str, values: dict[str, Any]) -> Manifest:
         """Render the template *name* with *values*."""
         tokens: list[Any] = []
+        limits = bounds.bounded() if self._is_bounded else nullcontext()
         try:
-            text = self._environment.get_template(name).render({**values, _VALUES: tokens})
+            with limits:
+                text = self._environment.get_template(name).render({**values, _VALUES: tokens})
         except jinja2.TemplateSyntaxError as error:
             raise TemplateFault(error.name or name, error.lineno, error.message or "") from None
         except UnicodeDecodeError:
             raise TemplateFault(name, 0, "not valid UTF-8 text") from None
         except jinja2.TemplateNotFound as error:
             raise TemplateFault(name, 0, f'template "{error.name}" not found') from None
+        except bounds.TooMuch as error:
+            raise TemplateFault(*(_fault_line(error) or (name, 0)), f"{error}") from None
+        except RecursionError:
+            raise TemplateFault(name, 0, "nested too deep") from None
         except Exception as error:
             where = _fault_line(error)
             if where is None:
                 raise
             raise TemplateFault(*where, f"{error}") from error
-        if text not in self._skeletons:
-            self._skeletons[text] = _parse(name, text)
-        manifest: Manifest = _fill(self._skeletons[text], tokens, name)
+        manifest = self._filled(name, text, tokens)
         if not _is_identified(manifest):
             raise TemplateFault(name, 0, "must render apiVersion, kind and metadata.name")
         return manifest
+
+    def _filled(self, name: str, text: str, tokens: list[Any]) -> Manifest:
+        """Parse *text* and insert the values of its tokens."""
+        if text not in self._skeletons:
+            self._skeletons[text] = _parse(name, text)
+        skeleton = self._skeletons[text]
+        if self._is_bounded:
+            try:
+                bounds.Sizes().check([tokens[int(token)] for token in _TOKEN.findall(text)])
+            except bounds.TooMuch as error:
+                raise TemplateFault(name, 0, f"{error}") from None
+        manifest: Manifest = _fill(skeleton, tokens, name)
+        return manifest
+
+
+class _Loader(jinja2.FileSystemLoader):
+    """Loads templates of the user's folder; links that leave its repository are refused."""
+
+    def __init__(self, folder: str, allowed: tuple[str, ...]) -> None:
+        super().__init__(folder)
+        self._limit = boundary(folder, allowed)
+        self._folder = folder
+
+    def get_source(
+        self, environment: jinja2.Environment, template: str
+    ) -> tuple[str, str, Callable[[], bool]]:
+        path = os.path.join(self._folder, *template.split("/"))
+        if os.path.isfile(path):
+            if not self._limit.holds(path):
+                hint = "use a copy, or --allow-outside DIR"
+                raise TemplateFault(template, 0, f"is a link that leads outside; {hint}")
+            if os.path.getsize(path) > bounds.MAX_TEMPLATE_BYTES:
+                limit = bounds.MAX_TEMPLATE_BYTES >> 10
+                raise TemplateFault(template, 0, f"is larger than {limit} KiB")
+        return super().get_source(environment, template)
+
+
+class _BoundedCode(CodeGenerator):
+    """Compiles `~` and literals of collections with a check of the result."""
+
+    def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:  # noqa: N802
+        self._checked(super().visit_Concat, node, frame)
+
+    def visit_List(self, node: nodes.List, frame: Frame) -> None:  # noqa: N802
+        self._checked(super().visit_List, node, frame)
+
+    def visit_Tuple(self, node: nodes.Tuple, frame: Frame) -> None:  # noqa: N802
+        if node.ctx == "load":
+            self._checked(super().visit_Tuple, node, frame)
+        else:
+            super().visit_Tuple(node, frame)
+
+    def visit_Dict(self, node: nodes.Dict, frame: Frame) -> None:  # noqa: N802
+        self._checked(super().visit_Dict, node, frame)
+
+    def _checked(self, visit: Callable[..., None], node: nodes.Expr, frame: Frame) -> None:
+        self.write("environment.sized(")
+        visit(node, frame)
+        self.write(")")
+
+
+class _BoundedEnvironment(ImmutableSandboxedEnvironment):
+    """A sandbox in which no operation makes a value of unlimited size."""
+
+    code_generator_class = _BoundedCode
+    intercepted_binops = frozenset(("*", "**", "%", "+"))
+    concat = staticmethod(bounds.joined)
+    sized = staticmethod(bounds.sized)
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.globals["range"] = bounds.counted
+        del self.globals["lipsum"]
+        self.filters = {
+            name: bounds.filtered(name, function) for name, function in self.filters.items()
+        }
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        bounds.operation(operator, left, right)
+        return bounds.sized(super().call_binop(context, operator, left, right))
+
+    def call(__self, __context: Context, __function: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805
+        bounds.call(__function, (*args, *kwargs.values()))
+        return bounds.sized(super().call(__context, __function, *args, **kwargs))
 
 
 @jinja2.pass_context
@@ -112,10 +216,11 @@ def _fault_line(error: BaseException) -> tuple[str, int] | None:
     while frame:
         file = frame.tb_frame.f_code.co_filename
         if file.endswith(".j2"):
-            location = (
-                os.path.relpath(file, root) if file.startswith(root) else file,
-                frame.tb_lineno,
-            )
+            line = frame.tb_lineno
+            # Jinja2 restores the lines of templates only for ordinary exceptions.
+            if template := frame.tb_frame.f_globals.get("__jinja_template__"):
+                line = template.get_corresponding_lineno(line)
+            location = os.path.relpath(file, root) if file.startswith(root) else file, line
         frame = frame.tb_next
     return location
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from paddlespec.boundary import is_foreign
 from paddlespec.diagnostic import Diagnostic, Span, did_you_mean
 from paddlespec.spec import gate
 from paddlespec.spec.document import Document, remove
@@ -89,8 +90,16 @@ def find(folder: str) -> str | None:
         folder = parent
 
 
-def load(path: str, files: Files) -> Project:
-    """Read the project file at *path*; invalid parts are removed and reported."""
+def load(path: str, files: Files, folder: str) -> Project:
+    """
+    Read the project file at *path* for specs in *folder*; invalid parts are removed and reported.
+
+    A file of another user is refused: anyone may write to /tmp.
+    """
+    if is_foreign(path, folder) and not files.boundary(path).allows(path):
+        hint = "take ownership of it, delete it, or allow its folder: --allow-outside DIR"
+        fault = Diagnostic("file", "belongs to another user", Span(path), (), hint)
+        return Project(path, Document({}, _nowhere(path)), [fault])
     reading = files.read(path, "project")
     diagnostics = list(reading.diagnostics)
     if not reading.documents:

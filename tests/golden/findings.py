@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from paddlespec import pipeline
 from paddlespec.diagnostic import Diagnostic, InvalidSpec, in_order
@@ -11,9 +11,8 @@ from paddlespec.pipeline import Choices
 from paddlespec.render.template import Templates
 from paddlespec.spec.files import Files
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+# An unpacked source archive is no repository.
+HERE = str(Path(__file__).parent)
 _LATIN = "# saved as latin-1"
 _OVERLAY = "apiVersion: paddlespec.io/v1\nkind: Overlay\n"
 
@@ -34,7 +33,7 @@ def options(text: str) -> Choices:
 
 def find(file: str, choices: Choices) -> list[Diagnostic]:
     """Return all diagnostics of *file*, including those of rendering and patches."""
-    jobs, diagnostics = pipeline.load(file, Files(), choices)
+    jobs, diagnostics = pipeline.load(file, Files(allowed=(HERE,)), choices)
     for job in jobs:
         diagnostics += job.diagnostics
         if job.is_valid:

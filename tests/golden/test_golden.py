@@ -72,6 +72,8 @@ def test_the_examples_have_no_diagnostics(
 def test_every_mistake_is_reported(
     file: Path, monkeypatch: pytest.MonkeyPatch, update_golden: bool
 ) -> None:
+    if file.stem == "outside" and not (ROOT / ".git").exists():
+        pytest.skip("an unpacked source archive is no repository")
     monkeypatch.chdir(file.parent)
     diagnostics = find(file.name, options(file.read_text(encoding="utf-8", errors="replace")))
     expected = file.with_suffix(".out")

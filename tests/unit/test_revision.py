@@ -78,14 +78,24 @@ class Clone:
         self, *paths: str, against: str = "git:HEAD", templates: str | None = None, **choices: Any
     ) -> list[Comparison]:
         built = self.built(*paths, templates=templates, **choices)
-        selected = Choices(**choices)
-        before = baseline.before(list(paths), selected, against, templates, built)
+        before = self.before(*paths, against=against, templates=templates, built=built, **choices)
         return baseline.compare(built, before)
+
+    def before(
+        self,
+        *paths: str,
+        against: str = "git:HEAD",
+        templates: str | None = None,
+        built: list[Built] | None = None,
+        **choices: Any,
+    ) -> baseline.Before:
+        return baseline.before(list(paths), Choices(**choices), against, templates, built or [])
 
     def built(self, *paths: str, templates: str | None = None, **choices: Any) -> list[Built]:
         jobs_built = []
         for name in Files().specs(paths)[0]:
-            jobs, faults = load(name, Files(), Choices(**choices))
+            selected = Choices(**choices)
+            jobs, faults = load(name, selected.files(), selected)
             assert not faults
             jobs_built += [build(job, Templates(templates)) for job in jobs]
         return jobs_built
@@ -305,7 +315,24 @@ def test_code_outside_the_repository_is_the_current_one(clone: Clone) -> None:
     clone.write(SPEC + "  package: {path: ../../beside}\n")
     clone.write("print()\n", "../beside/train.py")
     clone.commit()
-    assert operations_of(clone.compare("jobs")) == {"fit": []}
+    with pytest.raises(InvalidSpec, match="is outside the repository"):
+        clone.compare("jobs")
+    assert operations_of(clone.compare("jobs", allowed=("../beside",))) == {"fit": []}
+
+
+def test_a_previous_version_reads_nothing_outside(clone: Clone, tmp_path: Path) -> None:
+    (tmp_path / "beside").mkdir()
+    (tmp_path / "beside" / "key.yaml").write_text("canary")
+    path = clone.write(SPEC + "  package: {path: ../../beside}\n")
+    (clone.folder / "jobs" / "paddlejob-b.yaml").symlink_to("../../beside/key.yaml")
+    clone.commit()
+    (clone.folder / "jobs" / "paddlejob-b.yaml").unlink()
+    path.write_text(SPEC.replace("NAME", "fit"))
+    (comparison,) = clone.compare("jobs/paddlejob.yaml")
+    assert 'folder "../../beside" is outside the repository' in comparison.against
+    previous = clone.before("jobs")
+    assert "is a link that leads out of the repository" in str(previous.unread)
+    assert "canary" not in str(previous)
 
 
 def test_filters_are_not_run_but_reported(clone: Clone) -> None:
@@ -542,13 +569,13 @@ def test_only_required_files_are_checked_out(clone: Clone, monkeypatch: pytest.M
     clone.write("a lot\n", "elsewhere/data.csv")
     clone.commit()
     inputs: list[bytes] = []
-    original = repository._git
+    original = repository.run
 
     def recorded(arguments: Any, cwd: str, text: bytes = b"", variables: Any = None) -> bytes:
         inputs.append(text)
         return original(arguments, cwd, text, variables)
 
-    monkeypatch.setattr(repository, "_git", recorded)
+    monkeypatch.setattr(repository, "run", recorded)
     clone.compare("jobs")
     unpacked = b"".join(inputs)
     assert b"jobs/train.py" in unpacked

@@ -97,7 +97,6 @@ def apply(
     from paddlespec.cli.shared.output import note
     from paddlespec.cli.shared.session import load_valid, required
     from paddlespec.runs.values import Consent, Mode, Until
-    from paddlespec.spec.files import Files
 
     mode = Mode(one_of("--dry-run", dry_run, [mode.value for mode in Mode]))
     until = Until(one_of("--wait", wait, [until.value for until in Until]))
@@ -114,8 +113,10 @@ def apply(
     approval = plan_file.read(plan) if plan is not None else None
     if approval is not None:
         call = plan_file.call_of(approval, call)
-    paths, chosen, templates = required(call.paths), call.choices, call.templates
-    jobs = load_valid(paths, Files(), chosen, quiet=quiet, no_color=no_color)
+    paths, templates = required(call.paths), call.templates
+    # A plan says what is applied, and never what may be read.
+    chosen = call.choices._replace(allowed=layers.choices().allowed)
+    jobs = load_valid(paths, chosen.files(), chosen, quiet=quiet, no_color=no_color)
     refuse_namesakes(jobs, call.namespace)
     refuse_other_datacenter(jobs, cluster.context)
     cluster = cluster._replace(namespace=call.namespace)
@@ -124,7 +125,7 @@ def apply(
         engines.refuse_foreign_options(jobs)
         approved = plan_file.approved_of(approval, jobs) if approval is not None else {}
         where = pruning.scopes(paths, jobs, engines) if prune and mode is not Mode.client else []
-        built = build_all(jobs, templates)
+        built = build_all(jobs, templates, chosen.allowed)
         if preview and not _previewed(paths, chosen, templates, yes=yes, no_color=no_color):
             return Exit.done
         consent = Consent(

@@ -80,7 +80,6 @@ def diff(
     from paddlespec.cli.shared.output import note
     from paddlespec.cli.shared.session import load_valid, required
     from paddlespec.runs.values import Consent
-    from paddlespec.spec.files import Files
 
     if out is not None and against is not None:
         raise Stop(Exit.usage, "--out writes a plan for a cluster: remove --against")
@@ -89,18 +88,18 @@ def diff(
     form = _form(output)
     deadline = deadline_of(timeout)
     paths, chosen = required(specs.given), layers.choices()
-    jobs = load_valid(paths, Files(), chosen, quiet=quiet, no_color=no_color)
+    jobs = load_valid(paths, chosen.files(), chosen, quiet=quiet, no_color=no_color)
     refuse_namesakes(jobs, cluster.namespace)
     codes: list[int] = []
     jobs_before: list[Loaded] = []
     if against is not None:
-        built = build_all(jobs, templates)
+        built = build_all(jobs, templates, chosen.allowed)
         comparisons, jobs_before = _offline(paths, chosen, against, templates, built)
     else:
         refuse_other_datacenter(jobs, cluster.context)
         with Engines(cluster.request(deadline)) as engines:
             where = pruning.scopes(paths, jobs, engines) if prune else []
-            built = build_all(jobs, templates)
+            built = build_all(jobs, templates, chosen.allowed)
             if out is not None:
                 _refuse_plan(engines, jobs)
             consent = Consent(replace=replace, rerun=rerun, prune=prune is not False)
@@ -115,7 +114,7 @@ def diff(
             rerun=rerun,
             no_prune=prune is False,
         )
-        plan_file.write(out, call, comparisons, jobs)
+        plan_file.write(out, call, comparisons, jobs, chosen.allowed)
         note(f"plan written; apply it with: paddlespec apply --plan {out}")
     return worst([*codes, *map(_code, comparisons)])
 

@@ -135,7 +135,7 @@ def shell(
             loaded = _loaded(source, asked, quiet=quiet, no_color=no_color)
             engine = engines.of(loaded)
             _offers(engine, loaded.job.metadata.name)
-            manifests = _rendered(loaded, role, templates)
+            manifests = _rendered(loaded, role, templates, asked.allowed)
             if preview or output:
                 name = loaded.job.metadata.name
                 return _print(_scratch(manifests, name, role, seconds), output)
@@ -196,20 +196,22 @@ def _loaded(source: str | None, asked: Choices, *, quiet: bool, no_color: bool) 
     from paddlespec.cli.shared.session import load_valid
     from paddlespec.spec.files import STDIN, Files
 
-    files = Files(_FROM_IMAGE if source is None else None)
+    files = Files(_FROM_IMAGE if source is None else None, asked.allowed)
     jobs = load_valid([source or STDIN], files, asked, quiet=quiet, no_color=no_color)
     if len(jobs) != 1:
         raise Stop(Exit.usage, f"{source} holds {len(jobs)} jobs", "name the file of one of them")
     return jobs[0]
 
 
-def _rendered(loaded: Loaded, role: str, templates: str | None) -> list[Manifest]:
+def _rendered(
+    loaded: Loaded, role: str, templates: str | None, allowed: tuple[str, ...]
+) -> list[Manifest]:
     """The objects of a job; one container needs nothing that other targets add."""
     from paddlespec.cli.shared.build import builder
 
     if getattr(loaded.job.spec, role) is None:
         raise Stop(Exit.usage, f"{loaded.job.metadata.name} has no {role}")
-    return builder(templates)(loaded._replace(target="kubernetes"))
+    return builder(templates, allowed)(loaded._replace(target="kubernetes"))
 
 
 def _scratch(

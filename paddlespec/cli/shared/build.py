@@ -17,17 +17,21 @@ if TYPE_CHECKING:
     from paddlespec.runs.values import Work
 
 
-def build_all(jobs: Sequence[Loaded], templates: str | None) -> list[Built]:
+def build_all(
+    jobs: Sequence[Loaded], templates: str | None, allowed: tuple[str, ...] = ()
+) -> list[Built]:
     """Every job with its manifests; *templates* is the user's own folder."""
-    manifests = builder(templates)
+    manifests = builder(templates, allowed)
     return [Built(job, manifests(job)) for job in jobs]
 
 
-def builder(templates: str | None) -> Callable[[Loaded], list[Manifest]]:
+def builder(
+    templates: str | None, allowed: tuple[str, ...] = ()
+) -> Callable[[Loaded], list[Manifest]]:
     """A function from jobs to manifests; it raises `Stop` for a fault of a template."""
     if templates is not None and not os.path.isdir(templates):
         raise Stop(Exit.usage, f"--templates {templates}: folder does not exist")
-    shared = Templates(templates)
+    shared = Templates(templates, allowed)
 
     def manifests(job: Loaded) -> list[Manifest]:
         try:

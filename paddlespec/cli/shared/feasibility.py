@@ -40,12 +40,11 @@ def only_job(path: str, chosen: Choices, templates: str | None) -> Built:
     """The only job of a spec, rendered; diagnostics go to stderr."""
     from paddlespec.cli.shared.build import build_all
     from paddlespec.cli.shared.session import load_valid
-    from paddlespec.spec.files import Files
 
-    jobs = load_valid([path], Files(), chosen, quiet=True)
+    jobs = load_valid([path], chosen.files(), chosen, quiet=True)
     if len(jobs) != 1:
         raise Stop(Exit.usage, f"{path} holds {len(jobs)} jobs", "give the path of one of them")
-    return build_all(jobs, templates)[0]
+    return build_all(jobs, templates, chosen.allowed)[0]
 
 
 def question_of(engines: Engines, built: Built, command: str) -> Question:

@@ -123,9 +123,8 @@ def _named(name: str, chosen: Choices) -> JobRef:
 
 def _of_specs(paths: list[str], chosen: Choices, namespace: str | None) -> Iterator[JobRef]:
     from paddlespec.pipeline import load
-    from paddlespec.spec.files import Files
 
-    files = Files()
+    files = chosen.files()
     names, faults = files.specs(paths)
     for path in names:
         jobs, wrong = load(path, files, chosen)

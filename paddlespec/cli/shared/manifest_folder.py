@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import stat
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from paddlespec.cli.shared.exits import Exit, Stop
+from paddlespec.cli.shared.write_files import refuse_links, refuse_outside, replace
 from paddlespec.spec.emit import dump
+from paddlespec.spec.source import MAX_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,8 +35,13 @@ class FileChange(NamedTuple):
         return "outdated" if os.path.lexists(self.path) else "missing"
 
 
-def changes(built: Sequence[Built], out: str) -> list[FileChange]:
-    """What to write or remove so that *out* holds exactly the manifests of *built*."""
+def changes(built: Sequence[Built], out: str, allowed: tuple[str, ...] = ()) -> list[FileChange]:
+    """
+    What to write or remove so that *out* holds exactly the manifests of *built*.
+
+    Raises `Stop` for links on the way, except in folders *allowed*.
+    """
+    refuse_outside(out, allowed)
     contents: dict[str, str] = {}
     for job in built:
         for manifest in job.manifests:
@@ -41,6 +49,7 @@ def changes(built: Sequence[Built], out: str) -> list[FileChange]:
             if path in contents:
                 name = f"{manifest['kind']}/{manifest['metadata']['name']}"
                 raise Stop(Exit.usage, f"two specs render {name}", "give the jobs different names")
+            refuse_links(path, out)
             contents[path] = MARK + dump(manifest)
     found = [FileChange(path, text) for path, text in contents.items() if _read(path) != text]
     found += [FileChange(path, None) for path in _rendered_files(out) if path not in contents]
@@ -60,10 +69,7 @@ def write(files: Sequence[FileChange]) -> None:
                 os.remove(file.path)
                 continue
             os.makedirs(os.path.dirname(file.path), exist_ok=True)
-            draft = f"{file.path}.part"
-            with open(draft, "w", encoding="utf-8", newline="\n") as opened:
-                opened.write(file.content)
-            os.replace(draft, file.path)
+            replace(file.path, file.content.encode())
         except OSError as error:
             raise Stop(Exit.refused, f"cannot write {file.path}: {error.strerror}") from None
 
@@ -88,8 +94,12 @@ def _rendered_files(out: str) -> list[str]:
 
 
 def _read(path: str) -> str | None:
+    """Return the text of a file; None for links, special files and what we cannot have written."""
     try:
-        with open(path, encoding="utf-8", newline="") as file:
-            return file.read()
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            return None
+        with open(path, "rb") as file:
+            content = file.read(MAX_BYTES + 1)
+        return None if len(content) > MAX_BYTES else content.decode()
     except (OSError, UnicodeDecodeError):
         return None

@@ -151,6 +151,14 @@ class Layers(NamedTuple):
         ),
     ] = None
     datacenter: Datacenter = None
+    allow_outside: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-outside",
+            metavar="DIR",
+            help="Let specs read files in DIR, outside their git repository; repeatable.",
+        ),
+    ] = None
 
     def choices(self, more_updates: Sequence[str] = ()) -> Choices:
         """The layers as the pipeline takes them."""
@@ -162,6 +170,7 @@ class Layers(NamedTuple):
             (*(self.update or ()), *more_updates),
             self.target,
             self.datacenter,
+            tuple(self.allow_outside or ()),
         )
 
 

@@ -6,6 +6,8 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddlespec.cli.shared.exits import Exit, Stop
+from paddlespec.cli.shared.write_files import refuse_links, refuse_outside, replace
+from paddlespec.spec.source import MAX_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +63,13 @@ def call(
     )
 
 
-def write(path: str, call: Call, comparisons: Sequence[Comparison], jobs: Sequence[Loaded]) -> None:
+def write(
+    path: str,
+    call: Call,
+    comparisons: Sequence[Comparison],
+    jobs: Sequence[Loaded],
+    allowed: tuple[str, ...] = (),
+) -> None:
     """
     Write the approval of *comparisons*; raises `Stop` if there is nothing to approve.
 
@@ -76,11 +84,14 @@ def write(path: str, call: Call, comparisons: Sequence[Comparison], jobs: Sequen
     secret, public = _secret(call.update, jobs)
     invocation = {**call._replace(update=public)._asdict(), "withheld": secret}
     text = plan.dump(plan.Plan(tuple(map(plan.of, comparisons)), invocation))
-    temporary = f"{path}.{os.getpid()}"
+    if len(text) > MAX_BYTES:
+        hint = "make one plan for each part of the jobs"
+        raise Stop(Exit.refused, f"the plan is larger than {MAX_BYTES >> 20} MiB", hint)
+    folder = os.path.dirname(path) or "."
+    refuse_outside(folder, allowed)
+    refuse_links(os.path.join(folder, os.path.basename(path)), folder)
     try:
-        with open(temporary, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(temporary, path)
+        replace(path, text.encode())
     except OSError as error:
         reason = (error.strerror or "").lower()
         raise Stop(Exit.refused, f"cannot write plan {path}: {reason}") from None
@@ -91,8 +102,11 @@ def read(path: str) -> Plan:
     from paddlespec.change import plan
 
     try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
+        with open(path, "rb") as file:
+            content = file.read(MAX_BYTES + 1)
+        if len(content) > MAX_BYTES:
+            raise Stop(Exit.usage, f"plan {path} is larger than {MAX_BYTES >> 20} MiB")
+        text = content.decode()
     except OSError as error:
         reason = (error.strerror or "").lower()
         raise Stop(Exit.usage, f"cannot read plan {path}: {reason}") from None

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from paddlespec.cli.shared.build import build_all
 from paddlespec.cli.shared.exits import Exit
 from paddlespec.cli.shared.session import colored, load_valid
-from paddlespec.spec.files import Files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,10 +31,10 @@ def preview(
     from paddlespec.report.preview import preview as page
 
     # Warnings are part of the page.
-    jobs = load_valid(paths, Files(), chosen, quiet=True, no_color=no_color)
+    jobs = load_valid(paths, chosen.files(), chosen, quiet=True, no_color=no_color)
     width = max(_NARROWEST, shutil.get_terminal_size().columns)
     color = colored(sys.stdout, no_color=no_color)
-    built = build_all(jobs, templates)
+    built = build_all(jobs, templates, chosen.allowed)
     fits = _feasible(built) if feasibility else [None] * len(built)
     pages = [
         page(job.loaded, job.manifests, width=width, color=color, feasible=feasible)
@@ -73,6 +72,6 @@ def show_origin(paths: Sequence[str], chosen: Choices, *, no_color: bool = False
     from paddlespec.report.mask import secrets_of
     from paddlespec.report.origins import origins, text
 
-    jobs = load_valid(paths, Files(), chosen, quiet=False, no_color=no_color)
+    jobs = load_valid(paths, chosen.files(), chosen, quiet=False, no_color=no_color)
     sys.stdout.write("\n".join(text(origins(job.document, secrets_of(job))) for job in jobs))
     return Exit.done

@@ -11,7 +11,6 @@ from paddlespec.cli.shared.parallel import spread
 from paddlespec.cli.shared.session import find_specs, load_each, report
 from paddlespec.diagnostic import has_errors, in_order
 from paddlespec.pipeline import Choices
-from paddlespec.spec.files import Files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,8 +42,8 @@ def render(
     gc.disable()
 
     def make(names: Sequence[str]) -> _Rendered:
-        files = Files()
-        write = _writer(output, templates)
+        files = chosen.files()
+        write = _writer(output, templates, chosen.allowed)
         parts: list[str] = []
         diagnostics: list[Diagnostic] = []
         for jobs, faults in load_each(names, files, chosen):
@@ -54,7 +53,7 @@ def render(
         text = "" if has_errors(diagnostics) else "".join(parts)
         return _Rendered(text, diagnostics, files.excerpted(diagnostics))
 
-    names, diagnostics = find_specs(paths)
+    names, diagnostics = find_specs(paths, chosen)
     shares = spread(make, names)
     diagnostics += (found for share in shares for found in share.diagnostics)
     texts = {name: text for share in shares for name, text in share.texts.items()}
@@ -82,8 +81,8 @@ def render_to_folder(
     from paddlespec.cli.shared.manifest_folder import changes, write
     from paddlespec.cli.shared.session import load_valid
 
-    jobs = load_valid(paths, Files(), chosen, quiet=quiet, no_color=no_color)
-    files = changes(build_all(jobs, templates), out)
+    jobs = load_valid(paths, chosen.files(), chosen, quiet=quiet, no_color=no_color)
+    files = changes(build_all(jobs, templates, chosen.allowed), out, chosen.allowed)
     if check:
         sys.stdout.writelines(f"{file.verb} {file.path}\n" for file in files)
         return Exit.no if files else Exit.done
@@ -94,7 +93,9 @@ def render_to_folder(
     return Exit.done
 
 
-def _writer(output: str, templates: str | None) -> Callable[[Loaded], str]:
+def _writer(
+    output: str, templates: str | None, allowed: tuple[str, ...]
+) -> Callable[[Loaded], str]:
     """A function from a job to its part of the output."""
     from paddlespec.spec.emit import dump_all
 
@@ -102,7 +103,7 @@ def _writer(output: str, templates: str | None) -> Callable[[Loaded], str]:
         return lambda job: dump_all([_in_order(job.document.data)])
     from paddlespec.cli.shared.build import builder
 
-    manifests = builder(templates)
+    manifests = builder(templates, allowed)
     if output == "yaml":
         return lambda job: dump_all(manifests(job))
     import json

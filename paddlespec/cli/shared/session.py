@@ -24,9 +24,11 @@ def required(paths: Sequence[str]) -> Sequence[str]:
     return paths
 
 
-def find_specs(paths: Sequence[str]) -> tuple[list[str], list[Diagnostic]]:
+def find_specs(
+    paths: Sequence[str], chosen: Choices | None = None
+) -> tuple[list[str], list[Diagnostic]]:
     """The files below *paths*, and what is wrong with the paths."""
-    return Files().specs(paths)
+    return (chosen.files() if chosen else Files()).specs(paths)
 
 
 def load_each(
@@ -42,7 +44,7 @@ def load_valid(
     paths: Sequence[str], files: Files, chosen: Choices, *, quiet: bool, no_color: bool = False
 ) -> list[Loaded]:
     """The jobs of *paths*; diagnostics go to stderr, and an error ends the command."""
-    names, diagnostics = find_specs(paths)
+    names, diagnostics = find_specs(paths, chosen)
     jobs: list[Loaded] = []
     for loaded, faults in load_each(names, files, chosen):
         jobs += loaded

@@ -11,7 +11,6 @@ from paddlespec.cli.shared.parallel import spread
 from paddlespec.cli.shared.session import find_specs, formatted, load_each
 from paddlespec.diagnostic import has_errors, in_order
 from paddlespec.pipeline import Choices
-from paddlespec.spec.files import Files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +42,7 @@ def validate(
 
     # Documents are trees without cycles, so the collector would find nothing.
     gc.disable()
-    names, diagnostics = find_specs(paths)
+    names, diagnostics = find_specs(paths, chosen)
     shares = spread(lambda share: _check(share, chosen), names)
     jobs = [job for share in shares for job in share.jobs]
     same = list(namesakes(jobs))
@@ -53,7 +52,7 @@ def validate(
         from paddlespec.report import text
 
         texts = {name: content for share in shares for name, content in share.texts.items()}
-        texts |= _texts(same)
+        texts |= _texts(same, chosen)
         sys.stdout.write(formatted(sys.stdout, diagnostics, texts, no_color=no_color))
         if not quiet:
             sys.stderr.write(text.verdict(len(jobs), diagnostics) + "\n")
@@ -68,7 +67,7 @@ def _check(names: Sequence[str], chosen: Choices) -> _Checked:
     """Check one share of the files."""
     from paddlespec.cli.shared.namesakes import named
 
-    files = Files()
+    files = chosen.files()
     jobs_named: list[Named] = []
     diagnostics: list[Diagnostic] = []
     for jobs, faults in load_each(names, files, chosen):
@@ -83,9 +82,9 @@ def _check(names: Sequence[str], chosen: Choices) -> _Checked:
     return _Checked(jobs_named, diagnostics, files.excerpted(diagnostics))
 
 
-def _texts(diagnostics: Sequence[Diagnostic]) -> dict[str, str]:
+def _texts(diagnostics: Sequence[Diagnostic], chosen: Choices) -> dict[str, str]:
     """The texts of files in which no share found anything by itself."""
-    files = Files()
+    files = chosen.files()
     for name in {found.span.file for found in diagnostics}:
         files.read(name)
     return files.excerpted(diagnostics)
