@@ -115,4 +115,6 @@ def _holds(expression: Spec, labels: Mapping[str, str]) -> bool:
 
 def _number(text: str | None) -> float:
     """Parse a label as a number; NaN compares false with everything."""
-    return int(text) if text and text.lstrip("-").isdigit() else float("nan")
+    digits = (text or "").removeprefix("-")
+    is_number = digits.isascii() and digits.isdecimal() and len(digits) < 20
+    return int(text or "") if is_number else float("nan")

@@ -8,6 +8,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
+from paddlespec.answers import MIB, Limits, bounded, content, limited, parsed
 from paddlespec.images.reference import fault, host_and_rest
 from paddlespec.runs.failures import OperationFailed
 
@@ -26,6 +27,8 @@ _HOST = re.compile(r"[A-Za-z0-9.-]+(:[0-9]{1,5})?\Z|\[[0-9a-fA-F:]+\](:[0-9]{1,5
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}\Z")
 _PARAMETER = re.compile(r'(\w+)="([^"]*)"')
 _SECONDS = 15.0
+# Tokens are a few kilobytes, manifests less than one.
+_LARGEST = 4 * MIB
 _MANIFESTS = (
     "application/vnd.oci.image.index.v1+json",
     "application/vnd.oci.image.manifest.v1+json",
@@ -135,11 +138,11 @@ def digest_of(image: Image, credentials: Credentials | None = None) -> str:
     url = f"{scheme}://{address}/v2/{image.name}/manifests/{image.reference}"
     pool = _pool(scheme, address)
     try:
-        answer = _head(pool, url, {})
+        answer = _head(pool, url, {}, image.host)
         if answer.status == 401:
             challenge = answer.headers.get("WWW-Authenticate", "")
             header = _authorization(pool, challenge, scheme, image, credentials)
-            answer = _head(pool, url, {"Authorization": header})
+            answer = _head(pool, url, {"Authorization": header}, image.host)
     except urllib3.exceptions.HTTPError as error:
         reason = getattr(error, "reason", None) or error
         raise OperationFailed(
@@ -191,9 +194,9 @@ def _authorization(
     query = {key: parameters[key] for key in ("service", "scope") if key in parameters}
     query.setdefault("scope", f"repository:{image.name}:pull")
     url = f"{realm}{'&' if where.query else '?'}{urlencode(query)}"
-    answer = pool.request("GET", url, headers=basic, redirect=False)
+    answer, text = _request(pool, "GET", url, basic, image.host)
     try:
-        body = json.loads(answer.data) if answer.status == 200 else {}
+        body = parsed(text) if answer.status == 200 else {}
     except ValueError:
         body = {}
     token = (body.get("token") or body.get("access_token")) if isinstance(body, dict) else None
@@ -204,12 +207,23 @@ def _authorization(
     return f"Bearer {token}"
 
 
-def _head(pool: urllib3.PoolManager, url: str, headers: dict[str, str]) -> urllib3.BaseHTTPResponse:
+def _head(
+    pool: urllib3.PoolManager, url: str, headers: dict[str, str], server: str
+) -> urllib3.BaseHTTPResponse:
     sent = {"Accept": ", ".join(_MANIFESTS), **headers}
-    answer = pool.request("HEAD", url, headers=sent, redirect=False)
+    answer, _ = _request(pool, "HEAD", url, sent, server)
     if answer.status == 405:
-        answer = pool.request("GET", url, headers=sent, redirect=False)
+        answer, _ = _request(pool, "GET", url, sent, server)
     return answer
+
+
+def _request(
+    pool: urllib3.PoolManager, method: str, url: str, headers: dict[str, str], server: str
+) -> tuple[urllib3.BaseHTTPResponse, bytes]:
+    limits = Limits(f"registry {server}", _SECONDS, _LARGEST)
+    with limited(limits):
+        answer = pool.request(method, url, headers=headers, redirect=False, preload_content=False)
+    return answer, content(answer, limits)
 
 
 def _pool(scheme: str, address: str) -> urllib3.PoolManager:
@@ -221,8 +235,8 @@ def _pool(scheme: str, address: str) -> urllib3.PoolManager:
     proxy = None if proxy_bypass(address) else getproxies().get(scheme)
     timeout = urllib3.Timeout(total=_SECONDS)
     if proxy:
-        return urllib3.ProxyManager(proxy, timeout=timeout, retries=False)
-    return urllib3.PoolManager(timeout=timeout, retries=False)
+        return bounded(urllib3.ProxyManager(proxy, timeout=timeout, retries=False))
+    return bounded(urllib3.PoolManager(timeout=timeout, retries=False))
 
 
 def _encoded(text: str) -> str:

@@ -24,13 +24,17 @@ NODES = "/api/v1/nodes"
 
 def claim(name: str) -> dict[str, Any]:
     spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
-    return {"metadata": {"name": name, "namespace": "ns"}, "spec": spec}
+    return {"metadata": {"name": name, "namespace": "ns", "uid": name}, "spec": spec}
 
 
 def pod(node: str, *claims: str) -> dict[str, Any]:
     volumes = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims]
-    spec = {"nodeName": node, "volumes": [*volumes, {"name": "shm", "emptyDir": {}}]}
-    return {"metadata": {"name": "p", "namespace": "ns"}, "spec": spec}
+    spec = {
+        "nodeName": node,
+        "containers": [{"name": "main"}],
+        "volumes": [*volumes, {"name": "shm", "emptyDir": {}}],
+    }
+    return {"metadata": {"name": "p", "namespace": "ns", "uid": node}, "spec": spec}
 
 
 def summary(**used: int) -> dict[str, Any]:

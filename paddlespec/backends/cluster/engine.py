@@ -59,8 +59,14 @@ class Engine:
     *connection* is called once, by the first operation, in the thread of that operation.
     """
 
-    def __init__(self, connection: Callable[[], Connection], deadline: float | None = None) -> None:
+    def __init__(
+        self,
+        connection: Callable[[], Connection],
+        deadline: float | None = None,
+        report: Callable[[str], None] | None = None,
+    ) -> None:
         self._connection, self._deadline, self._at_once = connection, deadline, AT_ONCE
+        self._report = report
         self._client: Client | None = None
         self._connecting, self._cancelled = threading.Lock(), False
         self._before_compare: Fetched = {}
@@ -85,7 +91,9 @@ class Engine:
         """The connection; raises `OperationFailed` if the kubeconfig names none."""
         with self._connecting:
             if self._client is None:
-                self._client = Client(self._connection(), self._deadline, self._at_once)
+                self._client = Client(
+                    self._connection(), self._deadline, self._at_once, self._report
+                )
                 if self._cancelled:
                     self._client.cancel()
             return self._client

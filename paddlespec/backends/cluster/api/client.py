@@ -9,15 +9,17 @@ from urllib.parse import quote
 from paddlespec.backends.cluster.api.discovery import Discovery, cache_folder
 from paddlespec.backends.cluster.api.kinds import Resource, group_path, known
 from paddlespec.backends.cluster.api.refusal import Refused, Request, refusal
-from paddlespec.backends.cluster.api.transport import AT_ONCE, Transport
+from paddlespec.backends.cluster.api.transport import AT_ONCE, PATIENCE_SECONDS, Transport
+from paddlespec.render import shape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from paddlespec.backends.cluster.api.connection import Connection
     from paddlespec.backends.cluster.api.transport import Query
     from paddlespec.backends.cluster.observe.batch_read import Survey
     from paddlespec.render.manifest import Identity, Manifest
+    from paddlespec.render.shape import Shape
 
 MANAGER = "paddlespec"
 _OURS = {"fieldManager": MANAGER}
@@ -31,9 +33,14 @@ class Client(Transport):
     """A client for one server; *namespace* is used for objects that name none."""
 
     def __init__(
-        self, connection: Connection, deadline: float | None = None, at_once: int = AT_ONCE
+        self,
+        connection: Connection,
+        deadline: float | None = None,
+        at_once: int = AT_ONCE,
+        report: Callable[[str], None] | None = None,
+        patience: float = PATIENCE_SECONDS,
     ) -> None:
-        super().__init__(connection, deadline, at_once)
+        super().__init__(connection, deadline, at_once, report, patience)
         self.namespace = connection.namespace
         self.survey: Survey | None = None
         self._discovery = Discovery(self.host, self._listed, cache_folder())
@@ -50,7 +57,7 @@ class Client(Transport):
         if known is not None:
             return known.live
         request, path = self._about("get", identity)
-        return self._json_or_none(request, path)
+        return self._json_or_none(request, path, shape.stored(identity.kind))
 
     def find(
         self, api_version: str, kind: str, namespace: str, selector: str = "", fields: str = ""
@@ -62,19 +69,26 @@ class Client(Transport):
                 return known
         request, path = self._about_all(api_version, kind, namespace)
         query = {"labelSelector": selector, "fieldSelector": fields}
-        answer = self.json(request, "GET", path, {k: v for k, v in query.items() if v})
+        namespaced = self._resource(api_version, kind).namespaced
+        answer = self.json(
+            request,
+            "GET",
+            path,
+            shape.listed(kind, namespaced=namespaced),
+            {k: v for k, v in query.items() if v},
+        )
         # Items of a list lack apiVersion and kind.
-        return [
-            {"apiVersion": api_version, "kind": kind, **item} for item in answer.get("items") or ()
-        ]
+        own = {"apiVersion": api_version, "kind": kind}
+        return [{**own, **item, **own} for item in answer["items"] or ()]
 
     def names(self, api_version: str, kind: str, namespace: str) -> set[str] | None:
         """List the names of all objects of a kind; None if there are too many."""
         request, path = self._about_all(api_version, kind, namespace)
-        answer = self.json(request, "GET", path, {"limit": str(_MAX_NAMES)}, accept=_NAMES)
+        limit = {"limit": str(_MAX_NAMES)}
+        answer = self.json(request, "GET", path, shape.NAMES, limit, accept=_NAMES)
         if (answer.get("metadata") or {}).get("continue"):
             return None
-        return {item["metadata"]["name"] for item in answer.get("items") or ()}
+        return {item["metadata"]["name"] for item in answer["items"] or ()}
 
     def apply(
         self,
@@ -89,17 +103,19 @@ class Client(Transport):
         query = {**_OURS, "force": "true" if force else "false"}
         if dry_run:
             query["dryRun"] = "All"
-        return self.json(request, "PATCH", path, query, manifest, _APPLY)
+        own = shape.stored(identity.kind)
+        return self.json(request, "PATCH", path, own, query, manifest, _APPLY)
 
     def create(self, manifest: Manifest, identity: Identity) -> Manifest:
         """Create an object; it is a conflict if it already exists."""
         request, path = self._about("create", identity)
-        return self.json(request, "POST", path.rpartition("/")[0], _OURS, manifest)
+        own = shape.stored(identity.kind)
+        return self.json(request, "POST", path.rpartition("/")[0], own, _OURS, manifest)
 
     def update(self, manifest: Manifest, identity: Identity) -> Manifest:
         """Replace an object; its resourceVersion, if given, must match."""
         request, path = self._about("update", identity)
-        return self.json(request, "PUT", path, _OURS, manifest)
+        return self.json(request, "PUT", path, shape.stored(identity.kind), _OURS, manifest)
 
     def replace_value(self, live: Manifest, identity: Identity, path: str, value: object) -> None:
         """
@@ -112,7 +128,7 @@ class Client(Transport):
             {"op": "test", "path": "/metadata/uid", "value": live["metadata"]["uid"]},
             {"op": "replace", "path": path, "value": value},
         ]
-        self.json(request, "PATCH", url, _OURS, patch, _JSON_PATCH)
+        self.json(request, "PATCH", url, shape.ANY, _OURS, patch, _JSON_PATCH)
 
     def delete(self, identity: Identity, uid: str, version: str | None = None) -> None:
         """
@@ -124,7 +140,7 @@ class Client(Transport):
         fence = {"uid": uid, **({"resourceVersion": version} if version else {})}
         body = {"propagationPolicy": "Background", "preconditions": fence}
         try:
-            self.json(request, "DELETE", path, {}, body)
+            self.json(request, "DELETE", path, shape.ANY, {}, body)
         except Refused as error:
             if error.refusal.status != 404:
                 raise
@@ -143,9 +159,8 @@ class Client(Transport):
     def kubelet_summary(self, node: str) -> Manifest:
         """Read the kubelet's measurements of the pods and volumes of a node."""
         request = Request("get", "nodes/proxy", "Node", None, node)
-        return self.json(
-            request, "GET", f"/api/v1/nodes/{quote(node, safe='')}/proxy/stats/summary"
-        )
+        path = f"/api/v1/nodes/{quote(node, safe='')}/proxy/stats/summary"
+        return self.json(request, "GET", path, shape.SUMMARY)
 
     def serves(self, api_version: str, kind: str) -> bool:
         """Report whether the cluster serves a kind of an extension."""
@@ -153,26 +168,26 @@ class Client(Transport):
 
     def server_version(self) -> str:
         """Return the Kubernetes version of the server."""
-        answer = self.json(Request("get", "version", "version"), "GET", "/version")
-        return str(answer.get("gitVersion") or "unknown")
+        answer = self.json(Request("get", "version", "version"), "GET", "/version", shape.VERSION)
+        return str(answer["gitVersion"])
 
     def preferred(self, group: str) -> str | None:
         """Return the version of a group that the cluster prefers; None if it does not serve the group."""
         request = Request("get", group, group)
-        answer = self._json_or_none(request, f"/apis/{quote(group, safe='')}") or {}
+        answer = self._json_or_none(request, f"/apis/{quote(group, safe='')}", shape.GROUP) or {}
         version = (answer.get("preferredVersion") or {}).get("groupVersion")
         return str(version) if version else None
 
     def _listed(self, api_version: str) -> list[Any] | None:
         """List the resources of a group version; None if the cluster does not serve it."""
         request = Request("get", api_version, api_version)
-        answer = self._json_or_none(request, group_path(api_version))
+        answer = self._json_or_none(request, group_path(api_version), shape.RESOURCES)
         return None if answer is None else list(answer.get("resources") or ())
 
-    def _json_or_none(self, request: Request, path: str) -> dict[str, Any] | None:
+    def _json_or_none(self, request: Request, path: str, own: Shape) -> dict[str, Any] | None:
         """Return the object at *path*, if it exists."""
         try:
-            return self.json(request, "GET", path)
+            return self.json(request, "GET", path, own)
         except Refused as error:
             if error.refusal.status == 404:
                 return None

@@ -7,10 +7,11 @@ never shown as a whole: only names in known formats and the paths of fields are 
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any, NamedTuple
 
+from paddlespec.answers import parsed
+from paddlespec.render.shape import STATUS
 from paddlespec.runs.failures import OperationFailed
 
 _TYPED = "failed to create typed patch object"
@@ -139,10 +140,10 @@ def refusal(request: Request, status: int, content: bytes) -> Refusal:
 
 def _answer(content: bytes) -> dict[str, Any]:
     try:
-        answer = json.loads(content)
+        answer = parsed(content)
     except ValueError:
         return {}
-    return answer if isinstance(answer, dict) else {}
+    return answer if isinstance(answer, dict) and not STATUS.fault(answer) else {}
 
 
 def _fields(causes: list[dict[str, Any]]) -> tuple[str, ...]:

@@ -20,13 +20,14 @@ import urllib3
 from kubernetes.client.api_client import ApiClient
 
 from paddlespec import __version__
+from paddlespec.answers import MIB, Limits, bounded, content, limited, parsed
 from paddlespec.backends.cluster.api.refusal import (
     Refusal,
     Refused,
     Request,
     refusal,
 )
-from paddlespec.backends.cluster.api.unreachable import unreachable
+from paddlespec.backends.cluster.api.unreachable import is_timeout, unreachable
 from paddlespec.backends.protocols import REQUEST_LOG
 from paddlespec.runs.failures import Interrupted, OperationFailed, TimeRanOut
 from paddlespec.threads import Crew
@@ -35,9 +36,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from paddlespec.backends.cluster.api.connection import Connection
+    from paddlespec.render.shape import Shape
 
 _CONNECT_SECONDS = 10.0
 _READ_SECONDS = 30.0
+# A list of a large cluster; an object, which etcd limits to 1.5 MiB before its versions and owners
+# are added; and the reason why a request is refused.
+_LARGEST_LIST = 256 * MIB
+_LARGEST_OBJECT = 8 * MIB
+_LARGEST_REFUSAL = MIB
+# After this time without an answer, the user is told what the command waits for.
+PATIENCE_SECONDS = 5.0
 # A silent stream is requested again after this time, because a dead connection is not noticed.
 _QUIET_SECONDS = 60.0
 _BLOCK = 64 * 1024
@@ -63,17 +72,25 @@ class Transport:
     Connections to one server, shared by any number of threads; close them at the end.
 
     `at_once` is the number of concurrent requests of one job, if their order does not matter.
+    *report* receives one remark once the server has not answered for *patience* seconds.
     """
 
     def __init__(
-        self, connection: Connection, deadline: float | None = None, at_once: int = AT_ONCE
+        self,
+        connection: Connection,
+        deadline: float | None = None,
+        at_once: int = AT_ONCE,
+        report: Callable[[str], None] | None = None,
+        patience: float = PATIENCE_SECONDS,
     ) -> None:
         self.deadline, self.at_once = deadline, at_once
+        self._report, self._patience = report, patience
         self._has_answered = self._is_down = False
         self._configuration = connection.configuration
         # Every concurrent job sends its own requests, and renews its lock.
         self._configuration.connection_pool_maxsize = 4 * AT_ONCE
         self._api = ApiClient(connection.configuration)
+        self._pool = bounded(self._api.rest_client.pool_manager)
         self._cancelled = threading.Event()
         self._own = threading.local()
         self._renewal = threading.Lock()
@@ -144,19 +161,22 @@ class Transport:
         request: Request,
         method: str,
         path: str,
+        shape: Shape,
         query: Query | None = None,
         body: object = None,
         content_type: str = "application/json",
         accept: str = "application/json",
     ) -> dict[str, Any]:
-        """Send a request as `send` does, and parse the response."""
-        content = self.send(request, method, path, query, body, content_type, accept)
+        """Send a request as `send` does, and return the response, which has *shape*."""
+        text = self.send(request, method, path, query, body, content_type, accept)
         try:
-            answer = json.loads(content)
+            answer = parsed(text)
         except ValueError:
             answer = None
         if not isinstance(answer, dict):
             raise self._no_server()
+        if wrong := shape.fault(answer):
+            raise self._no_server(f", but with an invalid {request.kind}: {wrong}")
         return answer
 
     def stream(
@@ -169,23 +189,24 @@ class Transport:
         for a while; the caller must request the stream again.
         """
         headers = {"Accept": "*/*", "User-Agent": f"paddlespec/{__version__}"}
+        quiet = _QUIET_SECONDS if lasting else _READ_SECONDS
+        limits = Limits(self.host, quiet, _LARGEST_REFUSAL, lasting=True)
         try:
-            response = self._api.rest_client.pool_manager.request(
-                "GET",
-                f"{self.host}{path}?{urlencode(query)}",
-                headers={**headers, **self._credentials()},
-                timeout=urllib3.Timeout(
-                    connect=_CONNECT_SECONDS, read=_QUIET_SECONDS if lasting else _READ_SECONDS
-                ),
-                retries=False,
-                preload_content=False,
-            )
+            with limited(limits):
+                response = self._pool.request(
+                    "GET",
+                    f"{self.host}{path}?{urlencode(query)}",
+                    headers={**headers, **self._credentials()},
+                    timeout=urllib3.Timeout(connect=_CONNECT_SECONDS, read=quiet),
+                    retries=False,
+                    preload_content=False,
+                )
             _log.debug("GET %s: %d, streamed", path, response.status)
             try:
                 if response.status in (400, 404):
                     return
                 if response.status != 200:
-                    raise Refused(refusal(request, response.status, response.read()))
+                    raise Refused(refusal(request, response.status, content(response, limits)))
                 yield from response.stream(_BLOCK, decode_content=False)
             finally:
                 response.close()
@@ -202,8 +223,10 @@ class Transport:
         url = f"ws{self.host.removeprefix('http')}{path}"
         return connect(self._configuration, url, headers)
 
-    def _no_server(self) -> OperationFailed:
+    def _no_server(self, fault: str = "") -> OperationFailed:
         message = f"{self.host} does not answer like a Kubernetes API server"
+        if fault:
+            message = f"{self.host} answers{fault}"
         return OperationFailed(message, "check whether a proxy or a login page answers instead")
 
     def send(
@@ -219,22 +242,26 @@ class Transport:
         """Send a request, retrying temporary failures; every request may be sent more than once."""
         url = f"{self.host}{path}{'?' + urlencode(query) if query else ''}"
         headers = {"Accept": accept, "User-Agent": f"paddlespec/{__version__}"}
-        content = None
+        sent = None
         if body is not None:
-            content = json.dumps(body, ensure_ascii=False).encode()
+            sent = json.dumps(body, ensure_ascii=False).encode()
             headers["Content-Type"] = content_type
+        largest = _LARGEST_OBJECT if request.name else _LARGEST_LIST
         for attempt in count():
             if self._cancelled.is_set() and not getattr(self._own, "tidies", False):
                 raise Interrupted
             trouble: OperationFailed
             after = None
             try:
-                status, answer, after = self._once(method, url, headers, content)
+                status, answer, after = self._once(method, url, headers, sent, largest)
             except urllib3.exceptions.HTTPError as error:
                 trouble = unreachable(self.host, error)
                 _log.debug("%s %s: %s", method, path, trouble.message)
                 # Other jobs need not retry as long as the first one did.
                 passes = not isinstance(error, urllib3.exceptions.SSLError) and not self._is_down
+                if is_timeout(error):
+                    self._remark()
+                    passes = passes and (self.deadline is not None or not attempt)
                 self._is_down = not self._has_answered and (
                     self._is_down or attempt >= len(_PAUSES_AT_FIRST)
                 )
@@ -261,24 +288,43 @@ class Transport:
             raise TimeRanOut(f"timed out: {trouble.message}", trouble.hint) from None
 
     def _once(
-        self, method: str, url: str, headers: dict[str, str], content: bytes | None
+        self, method: str, url: str, headers: dict[str, str], sent: bytes | None, largest: int
     ) -> tuple[int, bytes, float | None]:
         begun = time.monotonic()
         read = _READ_SECONDS
         if self.deadline is not None:
-            read = max(0.5, min(read, self.deadline - time.monotonic()))
-        response = self._api.rest_client.pool_manager.request(
-            method,
-            url,
-            body=content,
-            headers={**headers, **self._credentials()},
-            timeout=urllib3.Timeout(connect=min(_CONNECT_SECONDS, read), read=read),
-            retries=False,
+            read = max(0.5, min(read, self.deadline - begun))
+        limits = Limits(
+            self.host,
+            read,
+            largest,
+            self.deadline,
+            patience=self._patience,
+            notice=self._remark if self._report is not None else None,
         )
+        with limited(limits):
+            response = self._pool.request(
+                method,
+                url,
+                body=sent,
+                headers={**headers, **self._credentials()},
+                timeout=urllib3.Timeout(connect=min(_CONNECT_SECONDS, read), read=read),
+                retries=False,
+                preload_content=False,
+            )
+        answer = content(response, limits)
         path = url.removeprefix(self.host)
         _log.debug("%s %s: %d in %.3f s", method, path, response.status, time.monotonic() - begun)
         after = response.headers.get("Retry-After", "")
-        return response.status, response.data, float(after) if after.isdigit() else None
+        is_number = after.isascii() and after.isdecimal() and len(after) < 10
+        return response.status, answer, float(after) if is_number else None
+
+    def _remark(self) -> None:
+        """Report once that the server is slow."""
+        with self._renewal:
+            report, self._report = self._report, None
+        if report is not None:
+            report(f"{self.host} does not answer yet")
 
     def _credentials(self) -> dict[str, str]:
         """Return the authorization header; an expiring token is renewed."""

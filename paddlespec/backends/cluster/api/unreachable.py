@@ -25,9 +25,14 @@ def unreachable(host: str, error: urllib3.exceptions.HTTPError) -> OperationFail
         )
     if isinstance(cause, socket.gaierror):
         return OperationFailed(f"cannot reach {host}: unknown host", hint)
-    if isinstance(error, urllib3.exceptions.TimeoutError) and not isinstance(
-        error, urllib3.exceptions.NewConnectionError
-    ):
+    if is_timeout(error):
         return OperationFailed(f"cannot reach {host}: timed out", hint)
     reason = getattr(cause, "strerror", None)
     return OperationFailed(f"cannot reach {host}: {str(reason or 'connection lost').lower()}", hint)
+
+
+def is_timeout(error: urllib3.exceptions.HTTPError) -> bool:
+    """Report whether a server is silent, rather than absent."""
+    return isinstance(error, urllib3.exceptions.TimeoutError) and not isinstance(
+        error, urllib3.exceptions.NewConnectionError
+    )

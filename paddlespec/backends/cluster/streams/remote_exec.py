@@ -15,9 +15,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 from kubernetes.stream.ws_client import create_websocket
-from websocket import ABNF, WebSocketBadStatusException, WebSocketException
+from websocket import (
+    ABNF,
+    WebSocketBadStatusException,
+    WebSocketException,
+    setdefaulttimeout,
+)
 
+from paddlespec.answers import MIB, parsed
 from paddlespec.backends.cluster.api.refusal import Refused, Request, refusal
+from paddlespec.render.shape import STATUS
 from paddlespec.runs.failures import ConnectionLost, OperationFailed
 
 if TYPE_CHECKING:
@@ -29,8 +36,12 @@ if TYPE_CHECKING:
 _STDIN, _STDOUT, _STDERR, _ERROR, _RESIZE, _CLOSE = 0, 1, 2, 3, 4, 255
 _PROTOCOLS = "v5.channel.k8s.io,v4.channel.k8s.io"
 _LATEST = "v5.channel.k8s.io"
-_WORDS = re.compile(r"exit (?:status|code) (\d{1,3})\s*\Z")
+_CODE = re.compile(r"[0-9]{1,3}\Z")
+_WORDS = re.compile(r"exit (?:status|code) ([0-9]{1,3})\s*\Z")
 _POLL_SECONDS = 0.02
+# Kubelets send at most 32 KiB in one message, and the status of a command in one of a few bytes.
+_LONGEST = 4 * MIB
+_CONNECT_SECONDS = 30.0
 
 
 class Place(NamedTuple):
@@ -61,11 +72,13 @@ def execute(client: Client, place: Place, command: Sequence[str], streams: Strea
             code, data = socket.recv_data()
             if code == ABNF.OPCODE_CLOSE:
                 break
+            if not data:
+                continue
             channel, content = data[0], data[1:]
             if channel in (_STDOUT, _STDERR):
                 _show(streams, content, error=channel == _STDERR)
             elif channel == _ERROR:
-                status += content
+                status = (status + content)[:_LONGEST]
     except (WebSocketException, OSError):
         # Some servers close the connection without a close message.
         if not status:
@@ -112,12 +125,34 @@ def connect(client: Client, place: Place, what: str, protocols: str) -> Any:
     plural = f"pods/{what.partition('?')[0]}"
     request = Request("create", plural, "Pod", place.namespace, place.pod)
     try:
-        return client.websocket(path, protocols, create_websocket)
+        setdefaulttimeout(_CONNECT_SECONDS)
+        socket = client.websocket(path, protocols, create_websocket)
+        socket.settimeout(None)
+        _bound(socket)
     except WebSocketBadStatusException as error:
         refused = refusal(request, error.status_code, error.resp_body or b"")
         raise Refused(refused) from None
     except (WebSocketException, OSError):
         raise OperationFailed(f"cannot connect to {place.pod}") from None
+    return socket
+
+
+def _bound(socket: Any) -> None:
+    """Refuse messages that are too long; the library waits for frames of any length."""
+    frames, parts = socket.frame_buffer, socket.cont_frame
+    receive, add = frames.recv_strict, parts.add
+
+    def recv_strict(size: int) -> Any:
+        if size > _LONGEST:
+            raise WebSocketException("a frame is too long")
+        return receive(size)
+
+    def add_part(frame: Any) -> None:
+        add(frame)
+        if len(parts.cont_data[1]) > _LONGEST:
+            raise WebSocketException("a message is too long")
+
+    frames.recv_strict, parts.add = recv_strict, add_part
 
 
 def _has_come(socket: Any) -> bool:
@@ -139,13 +174,15 @@ def _end_input(socket: Any) -> None:
 def _exit_code(status: bytes, place: Place, command: Sequence[str]) -> int:
     """Read the exit code from the final status of a command."""
     try:
-        answer = json.loads(status)
+        answer = parsed(status)
     except ValueError:
+        answer = {}
+    if STATUS.fault(answer):
         answer = {}
     if answer.get("status") == "Success":
         return 0
     for cause in (answer.get("details") or {}).get("causes") or ():
-        if cause.get("reason") == "ExitCode" and str(cause.get("message")).isdecimal():
+        if cause.get("reason") == "ExitCode" and _CODE.match(str(cause.get("message"))):
             return int(cause["message"])
     # Alternative kubelets report the code only in the message.
     if match := _WORDS.search(str(answer.get("message") or "")):

@@ -145,7 +145,7 @@ class _Relay:
             self._remote_open = False
         elif frame.opcode == ABNF.OPCODE_PING:
             self._to_remote += _frame(frame.data, ABNF.OPCODE_PONG)
-        elif frame.opcode == ABNF.OPCODE_BINARY:
+        elif frame.opcode == ABNF.OPCODE_BINARY and frame.data:
             self._take(frame.data[0], frame.data[1:])
 
     def _take(self, stream: int, data: bytes) -> None:

@@ -1,0 +1,34 @@
+"""Run the command line in this process, as a person would."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+from paddlespec.cli.app import main
+from paddlespec.cli.shared.exits import run
+
+if TYPE_CHECKING:
+    import pytest
+
+
+class Ended(NamedTuple):
+    """How a command ended, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+def invoked(capsys: pytest.CaptureFixture[str], *arguments: str) -> Ended:
+    """Run `paddlespec` with *arguments*; a command that changes signal handlers is undone."""
+    argv, handler = sys.argv, signal.getsignal(signal.SIGTERM)
+    sys.argv = ["paddlespec", *arguments]
+    capsys.readouterr()
+    try:
+        code = run(main)
+    finally:
+        sys.argv = argv
+        signal.signal(signal.SIGTERM, handler)
+    return Ended(code, *capsys.readouterr())
