@@ -29,9 +29,7 @@ _SHORT_LENGTH = 6
 _BINARY_FROM = 1024
 _BINARY = [(unit, _SUFFIXES[unit]) for unit in ("Ei", "Pi", "Ti", "Gi", "Mi", "Ki", "")]
 _DECIMAL = [(unit, _SUFFIXES[unit]) for unit in ("E", "P", "T", "G", "M", "k", "", "m", "u", "n")]
-_EXPONENTS = [
-    (f"e{scale}" if scale else "", Decimal(10) ** scale) for scale in range(18, -12, -3)
-]
+_EXPONENTS = [(f"e{scale}" if scale else "", Decimal(10) ** scale) for scale in range(18, -12, -3)]
 _SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
 
 

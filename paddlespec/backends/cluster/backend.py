@@ -31,7 +31,7 @@ def open_engine(request: Request, place: Place) -> Engine:
     kubeconfig, context = request.option("--kubeconfig"), request.option("--context")
     namespace = request.namespace or place.namespace
     connection = partial(resolve, kubeconfig, context, namespace, place.context)
-    return ClusterEngine(connection, request.deadline)
+    return ClusterEngine(connection, request.deadline, request.report)
 
 
 def is_available() -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from paddlespec.backends.capabilities import Capabilities
 from paddlespec.backends.cluster.api.client import Client
 from paddlespec.backends.cluster.api.refusal import Refused
+from paddlespec.backends.cluster.api.server_warnings import ServerWarnings
 from paddlespec.backends.cluster.api.transport import AT_ONCE
 from paddlespec.backends.cluster.change import apply, history_sync, remove
 from paddlespec.backends.cluster.change.desired import namespace_of
@@ -56,10 +57,17 @@ class Engine:
     """
     The operations on one cluster.
 
-    *connection* is asked for once, by the first operation, in whichever thread that runs.
+    *connection* is asked for once, by the first operation, in whichever thread that runs. *report*
+    gets the warnings of the server, one line each.
     """
 
-    def __init__(self, connection: Callable[[], Connection], deadline: float | None = None) -> None:
+    def __init__(
+        self,
+        connection: Callable[[], Connection],
+        deadline: float | None = None,
+        report: Callable[[str], None] | None = None,
+    ) -> None:
+        self._warnings = ServerWarnings(report) if report else None
         self._connection, self._deadline, self._at_once = connection, deadline, AT_ONCE
         self._client: Client | None = None
         self._connecting, self._cancelled = threading.Lock(), False
@@ -85,7 +93,9 @@ class Engine:
         """The connection; raises `OperationFailed` if the kubeconfig names none."""
         with self._connecting:
             if self._client is None:
-                self._client = Client(self._connection(), self._deadline, self._at_once)
+                self._client = Client(
+                    self._connection(), self._deadline, self._at_once, self._warnings
+                )
                 if self._cancelled:
                     self._client.cancel()
             return self._client

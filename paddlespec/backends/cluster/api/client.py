@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from paddlespec.backends.cluster.api.connection import Connection
+    from paddlespec.backends.cluster.api.server_warnings import ServerWarnings
     from paddlespec.backends.cluster.api.transport import Query
     from paddlespec.backends.cluster.observe.batch_read import Survey
     from paddlespec.render.manifest import Identity, Manifest
@@ -31,9 +32,13 @@ class Client(Transport):
     """A client for one server; *namespace* is used for objects that name none."""
 
     def __init__(
-        self, connection: Connection, deadline: float | None = None, at_once: int = AT_ONCE
+        self,
+        connection: Connection,
+        deadline: float | None = None,
+        at_once: int = AT_ONCE,
+        warnings: ServerWarnings | None = None,
     ) -> None:
-        super().__init__(connection, deadline, at_once)
+        super().__init__(connection, deadline, at_once, warnings)
         self.namespace = connection.namespace
         self.survey: Survey | None = None
         self._discovery = Discovery(self.host, self._listed, cache_folder())

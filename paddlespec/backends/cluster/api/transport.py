@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from paddlespec.backends.cluster.api.connection import Connection
+    from paddlespec.backends.cluster.api.server_warnings import ServerWarnings
 
 _CONNECT_SECONDS = 10.0
 _READ_SECONDS = 30.0
@@ -66,9 +67,13 @@ class Transport:
     """
 
     def __init__(
-        self, connection: Connection, deadline: float | None = None, at_once: int = AT_ONCE
+        self,
+        connection: Connection,
+        deadline: float | None = None,
+        at_once: int = AT_ONCE,
+        warnings: ServerWarnings | None = None,
     ) -> None:
-        self.deadline, self.at_once = deadline, at_once
+        self.deadline, self.at_once, self._warnings = deadline, at_once, warnings
         self._has_answered = self._is_down = False
         self._configuration = connection.configuration
         # Every concurrent job sends its own requests, and renews its lock.
@@ -277,6 +282,8 @@ class Transport:
         )
         path = url.removeprefix(self.host)
         _log.debug("%s %s: %d in %.3f s", method, path, response.status, time.monotonic() - begun)
+        if self._warnings is not None and content is not None and "Warning" in response.headers:
+            self._warnings.take(response.headers.getlist("Warning"), content)
         after = response.headers.get("Retry-After", "")
         return response.status, response.data, float(after) if after.isdigit() else None
 
