@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from decimal import Decimal
+from decimal import ROUND_CEILING, Decimal
 
 _SUFFIXES = {
     "": Decimal(1),
@@ -25,6 +25,11 @@ _DURATION = re.compile(r"([0-9]+)([dhms])")
 _BYTE_RESOURCE = re.compile(r"(?:.*[./])?(?:memory|storage|ephemeral-storage|hugepages-\w+)\Z")
 _UNITS = ("Ti", "Gi", "Mi", "Ki", "")
 _SHORT_LENGTH = 6
+# Smaller amounts have no binary suffix in the API server.
+_BINARY_FROM = 1024
+_BINARY = [(unit, _SUFFIXES[unit]) for unit in ("Ei", "Pi", "Ti", "Gi", "Mi", "Ki", "")]
+_DECIMAL = [(unit, _SUFFIXES[unit]) for unit in ("E", "P", "T", "G", "M", "k", "", "m", "u", "n")]
+_EXPONENTS = [(f"e{scale}" if scale else "", Decimal(10) ** scale) for scale in range(18, -12, -3)]
 _SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1}
 
 
@@ -82,8 +87,23 @@ def as_short(resource: str, number: Decimal) -> str:
     return f"{as_count((number / _SUFFIXES[suffix]).quantize(Decimal('0.1')))}{suffix}"
 
 
-def as_written(amount: str | float) -> str:
-    """Format a quantity as the spec writes it; a whole number has no fraction."""
-    if isinstance(amount, float) and amount.is_integer():
-        amount = int(amount)
-    return str(amount)
+def canonical(amount: str | float) -> str:
+    """
+    Format a quantity as the API server stores it: `0.5` is `500m`, `1024Mi` is `1Gi`.
+
+    Another tool that applies the same manifest then owns the same text, and not a conflict.
+    """
+    match = _QUANTITY.match(str(amount))
+    if not match:
+        return str(amount)
+    number = quantity(str(amount))
+    is_whole = number == number.to_integral_value()
+    if match[2].endswith("i") and number >= _BINARY_FROM and is_whole:
+        units = _BINARY
+    else:
+        units = _EXPONENTS if "e" in match[1].lower() else _DECIMAL
+    for suffix, size in units:
+        scaled = number / size
+        if number and scaled == scaled.to_integral_value():
+            return f"{int(scaled)}{suffix}"
+    return f"{int((number / _SUFFIXES['n']).to_integral_value(ROUND_CEILING))}n" if number else "0"

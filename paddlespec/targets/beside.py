@@ -5,6 +5,7 @@ from __future__ import annotations
 from binascii import b2a_base64
 from typing import TYPE_CHECKING, Any
 
+from paddlespec.quantity import canonical
 from paddlespec.render import runtime
 from paddlespec.render.runtime import ROLES
 from paddlespec.targets.metadata import metadata_of
@@ -24,7 +25,12 @@ def beside(job: Job, context: Context) -> list[Piece]:
     metadata = metadata_of(job, context)
     for volume in job.spec.volumes:
         if volume.claim is not None and not isinstance(volume.claim, str):
-            values = {"metadata": metadata(claim_name(job, volume), None), "claim": volume.claim}
+            claim = {
+                "access": volume.claim.access,
+                "storage_class": volume.claim.storage_class,
+                "size": canonical(volume.claim.size),
+            }
+            values = {"metadata": metadata(claim_name(job, volume), None), "claim": claim}
             pieces.append(("kubernetes/claim", values))
     if context.code:
         name = f"{job.metadata.name}-code-{context.code.digest}"

@@ -6,7 +6,7 @@ import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddlespec import workloads
-from paddlespec.quantity import as_bytes, as_written, quantity
+from paddlespec.quantity import as_bytes, canonical, quantity
 from paddlespec.render import runtime
 from paddlespec.targets.program import program, script
 from paddlespec.targets.sources import source
@@ -47,7 +47,7 @@ class Replica:
         managed = runtime.environment(self.job, self.name, self.context)
         declared = {**self.job.spec.env, **self.role.env}
         facts = {
-            "NS": {"valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}},
+            "NS": _field("metadata.namespace"),
             "IDX": self._index(),
         }
         # The contract refers to the facts, so they come first even if the spec overrides them.
@@ -61,7 +61,7 @@ class Replica:
         if not self.indexed:
             return {"value": "0"}
         path = ORDINAL_LABEL if self.is_stateful else INDEX_ANNOTATION
-        return {"valueFrom": {"fieldRef": {"fieldPath": path}}}
+        return _field(path)
 
     @property
     def is_stateful(self) -> bool:
@@ -135,8 +135,8 @@ class Replica:
         """Return the size of /dev/shm, by default half of the memory, which includes it."""
         resources = self.role.resources
         if resources.shared_memory is not None:
-            return as_written(resources.shared_memory)
-        return as_bytes(quantity(resources.memory) / 2)
+            return canonical(resources.shared_memory)
+        return canonical(as_bytes(quantity(resources.memory) / 2))
 
     def init_containers(self) -> list[Json]:
         """Return the steps before the command, in containers of the role's image."""
@@ -167,9 +167,11 @@ class Replica:
         if self.name != "trainers" or not folder or policy == "reuse" or self._is_scratch(folder):
             return []
         step = self._step("output", ["sh", "-c", script(f"output-{policy}.sh")])
+        # On volumes of users even root needs capabilities to read and delete files of others.
+        del step["securityContext"]["capabilities"]
         step["env"] = [
             {"name": "PADDLESPEC_OUTPUT", "value": folder},
-            {"name": "RUN", "valueFrom": {"fieldRef": {"fieldPath": self.context.naming.run}}},
+            {"name": "RUN", **_field(self.context.naming.run)},
         ]
         names = {volume.name for volume in self.job.spec.volumes}
         step["volumeMounts"] = [
@@ -200,7 +202,7 @@ class Replica:
         )
         addresses = ",".join(runtime.awaited(self.job, self.context.naming))
         step["env"] = [
-            {"name": "NS", "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}},
+            {"name": "NS", **_field("metadata.namespace")},
             {"name": "PADDLESPEC_WAIT_FOR", "value": addresses},
         ]
         return step
@@ -216,7 +218,10 @@ class Replica:
                 "requests": (small := {"cpu": "100m", "memory": "128Mi"}),
                 "limits": small,
             },
-            "securityContext": {"allowPrivilegeEscalation": False},
+            "securityContext": {
+                "allowPrivilegeEscalation": False,
+                "capabilities": {"drop": ["ALL"]},
+            },
         }
 
     def command(self) -> list[str] | None:
@@ -229,10 +234,20 @@ _archive_path = "/paddlespec/archive/code.tar"
 
 def resources(requested: Resources) -> Json:
     """Return requests and equal limits, so all replicas of a role run at the same speed."""
-    amounts = {"cpu": as_written(requested.cpu), "memory": as_written(requested.memory)}
+    amounts = {"cpu": canonical(requested.cpu), "memory": canonical(requested.memory)}
     if requested.gpu:
-        amounts[requested.accelerator] = str(requested.gpu)
+        amounts[requested.accelerator] = canonical(requested.gpu)
     return {"requests": amounts, "limits": amounts}
+
+
+def _field(path: str) -> Json:
+    """
+    Take a variable from a field of the pod.
+
+    A reference has one owner as a whole. Without the version, which the server adds, another
+    manager that applied the same manifest would own a different value.
+    """
+    return {"valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": path}}}
 
 
 def _variable(value: Any) -> Json:

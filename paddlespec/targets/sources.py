@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from paddlespec.quantity import as_written
+from paddlespec.quantity import canonical
 
 if TYPE_CHECKING:
     from paddlespec.model import Job, Volume
@@ -33,7 +33,7 @@ def source(job: Job, volume: Volume) -> dict[str, Any]:
     medium = {"medium": "Memory"} if scratch and scratch.medium == "Memory" else {}
     limit = {}
     if scratch and scratch.size_limit is not None:
-        limit = {"sizeLimit": as_written(scratch.size_limit)}
+        limit = {"sizeLimit": canonical(scratch.size_limit)}
     return {"emptyDir": {**medium, **limit}}
 
 

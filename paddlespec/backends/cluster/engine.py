@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from paddlespec.backends.capabilities import Capabilities
 from paddlespec.backends.cluster.api.client import Client
 from paddlespec.backends.cluster.api.refusal import Refused
+from paddlespec.backends.cluster.api.server_warnings import ServerWarnings
 from paddlespec.backends.cluster.api.transport import AT_ONCE
 from paddlespec.backends.cluster.change import apply, history_sync, remove
 from paddlespec.backends.cluster.change.desired import namespace_of
@@ -56,7 +57,8 @@ class Engine:
     """
     The operations on one cluster.
 
-    *connection* is called once, by the first operation, in the thread of that operation.
+    *connection* is called once, by the first operation, in the thread of that operation. *report*
+    gets the warnings of the server, one line each.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class Engine:
         deadline: float | None = None,
         report: Callable[[str], None] | None = None,
     ) -> None:
+        self._warnings = ServerWarnings(report) if report else None
         self._connection, self._deadline, self._at_once = connection, deadline, AT_ONCE
         self._report = report
         self._client: Client | None = None
@@ -92,7 +95,7 @@ class Engine:
         with self._connecting:
             if self._client is None:
                 self._client = Client(
-                    self._connection(), self._deadline, self._at_once, self._report
+                    self._connection(), self._deadline, self._at_once, self._report, self._warnings
                 )
                 if self._cancelled:
                     self._client.cancel()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from paddlespec.backends.protocols import Request
-from paddlespec.cli.shared.output import note
+from paddlespec.cli.shared.output import foreign_note
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -209,7 +209,7 @@ class Cluster(NamedTuple):
         options = {"--context": self.context, "--kubeconfig": self.kubeconfig}
         given = {name: (value,) for name, value in options.items() if value is not None}
         more = rehearsal.options if rehearsal else {}
-        return Request(self.namespace, deadline, attached, {**given, **more}, note)
+        return Request(self.namespace, deadline, attached, {**given, **more}, foreign_note)
 
 
 class Rehearsal(NamedTuple):

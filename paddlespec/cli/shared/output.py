@@ -29,6 +29,14 @@ def note(text: str) -> None:
     sys.stderr.write(f"{text}\n")
 
 
+def foreign_note(text: str) -> None:
+    """Print a line that may hold text of a server: on one line, without control characters."""
+    from paddlespec.report.width import visible
+
+    sys.stdout.flush()
+    note(visible(text))
+
+
 def remark(text: str) -> None:
     """Print a line in the name of this program, between the output of another one."""
     sys.stdout.flush()

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from paddlespec.backends.cluster.api.connection import Connection
+    from paddlespec.backends.cluster.api.server_warnings import ServerWarnings
     from paddlespec.backends.cluster.api.transport import Query
     from paddlespec.backends.cluster.observe.batch_read import Survey
     from paddlespec.render.manifest import Identity, Manifest
@@ -38,9 +39,10 @@ class Client(Transport):
         deadline: float | None = None,
         at_once: int = AT_ONCE,
         report: Callable[[str], None] | None = None,
+        warnings: ServerWarnings | None = None,
         patience: float = PATIENCE_SECONDS,
     ) -> None:
-        super().__init__(connection, deadline, at_once, report, patience)
+        super().__init__(connection, deadline, at_once, report, warnings, patience)
         self.namespace = connection.namespace
         self.survey: Survey | None = None
         self._discovery = Discovery(self.host, self._listed, cache_folder())

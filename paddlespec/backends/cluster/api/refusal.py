@@ -8,11 +8,15 @@ never shown as a whole: only names in known formats and the paths of fields are 
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddlespec.answers import parsed
+from paddlespec.backends.cluster.api.admission import verdict
 from paddlespec.render.shape import STATUS
 from paddlespec.runs.failures import OperationFailed
+
+if TYPE_CHECKING:
+    from paddlespec.backends.cluster.api.admission import Verdict
 
 _TYPED = "failed to create typed patch object"
 _CONVERT = "failed to convert"
@@ -20,7 +24,6 @@ _CONVERT = "failed to convert"
 _NAME = r"([a-z0-9]([a-z0-9.-]*[a-z0-9])?)"
 _QUOTA = re.compile(rf'\S+ "[^"]*" is forbidden: exceeded quota: {_NAME}(?=,|$)')
 _QUOTA_KEYS = re.compile(r"(requested|used|limited): ([\w./-]+=[\w.]+(?:,[\w./-]+=[\w.]+)*)")
-_WEBHOOK = re.compile(rf'admission webhook "{_NAME}" denied the request')
 _POD_SECURITY = re.compile(r'\S+ "[^"]*" is forbidden: violates PodSecurity "(\w+:[\w.]+)"')
 _RIGHT = re.compile(r'.* cannot (\w+) resource "([\w/]+)" in API group "[\w.-]*"')
 _MANAGER = re.compile(r'conflict with "([\w./ -]+)"')
@@ -80,16 +83,17 @@ class Refusal(NamedTuple):
     is_immutable: bool = False
     is_users_fault: bool = False
     is_stale: bool = False
+    is_rule: bool = False
 
     @property
     def may_pass(self) -> bool:
         """Whether the same request may succeed after a moment."""
-        return self.status == 429 or (self.status >= 500 and not self.is_users_fault)
+        return not self.is_users_fault and (self.status == 429 or self.status >= 500)
 
     @property
     def is_no_answer(self) -> bool:
         """Whether it says nothing about the object: the user is unauthenticated, or the server fails."""
-        return self.status == 401 or self.may_pass
+        return not self.is_rule and (self.status == 401 or self.may_pass)
 
 
 class Refused(OperationFailed):
@@ -110,6 +114,9 @@ def refusal(request: Request, status: int, content: bytes) -> Refusal:
     reason = str(answer.get("reason") or "")
     reason = reason if reason.isalpha() else ""
     base = Refusal(request, status, reason, "", fields=_fields(causes))
+    if ruled := verdict(text):
+        # Policies and webhooks choose the status themselves.
+        return _ruled(base._replace(is_rule=True), ruled, text)
     if status == 401:
         return base._replace(
             message=f"the cluster rejected your credentials: {request.verb} {request}{request.place}",
@@ -125,9 +132,6 @@ def refusal(request: Request, status: int, content: bytes) -> Refusal:
         return _mistyped(base, text)
     if status == 422:
         return _invalid(base, text, causes)
-    webhook = _WEBHOOK.match(text)
-    if webhook:
-        return _denied(base, webhook[1], text)
     if status == 413:
         return base._replace(message=f"{request} is too large for the API server")
     code = f"{status} {reason}".strip()
@@ -165,8 +169,6 @@ def _forbidden(base: Refusal, text: str, causes: list[dict[str, Any]]) -> Refusa
         return base._replace(
             message=f'{request} violates Pod Security level "{security[1]}"{request.place}'
         )
-    if webhook := _WEBHOOK.match(text):
-        return _denied(base, webhook[1], text)
     if any(cause.get("reason") == "NamespaceTerminating" for cause in causes):
         return base._replace(message=f"namespace {request.namespace} is being deleted")
     if right := _RIGHT.match(text):
@@ -186,13 +188,20 @@ def _forbidden(base: Refusal, text: str, causes: list[dict[str, Any]]) -> Refusa
     return base._replace(message=f"a policy of the cluster forbids {request}{request.place}")
 
 
-def _denied(base: Refusal, webhook: str, text: str) -> Refusal:
+def _ruled(base: Refusal, ruled: Verdict, text: str) -> Refusal:
+    request = base.request
+    if ruled.fault is not None:
+        fault = f": {ruled.fault}" if ruled.fault else ""
+        return base._replace(
+            message=f"{request} cannot be checked: {ruled.rule} cannot be reached{fault}",
+            hint="ask who runs it; the cluster accepts no such object without its answer",
+            is_users_fault=ruled.is_lasting,
+        )
     if any(sign in text for sign in _IMMUTABLE):
         field = _DENIED_FIELD.search(text)
         return _immutable(base._replace(fields=(field["path"],) if field else base.fields))
-    request = base.request
     return base._replace(
-        message=f'{request} was denied by admission webhook "{webhook}"',
+        message=f"{request} was denied by {ruled.rule}",
         hint=f"show its reason with: paddlespec render ... | kubectl apply --server-side "
         f"--dry-run=server -n {request.namespace} -f -",
         is_users_fault=True,

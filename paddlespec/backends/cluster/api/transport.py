@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from paddlespec.backends.cluster.api.connection import Connection
+    from paddlespec.backends.cluster.api.server_warnings import ServerWarnings
     from paddlespec.render.shape import Shape
 
 _CONNECT_SECONDS = 10.0
@@ -81,9 +82,10 @@ class Transport:
         deadline: float | None = None,
         at_once: int = AT_ONCE,
         report: Callable[[str], None] | None = None,
+        warnings: ServerWarnings | None = None,
         patience: float = PATIENCE_SECONDS,
     ) -> None:
-        self.deadline, self.at_once = deadline, at_once
+        self.deadline, self.at_once, self._warnings = deadline, at_once, warnings
         self._report, self._patience = report, patience
         self._has_answered = self._is_down = False
         self._configuration = connection.configuration
@@ -315,6 +317,8 @@ class Transport:
         answer = content(response, limits)
         path = url.removeprefix(self.host)
         _log.debug("%s %s: %d in %.3f s", method, path, response.status, time.monotonic() - begun)
+        if self._warnings is not None and sent is not None and "Warning" in response.headers:
+            self._warnings.take(response.headers.getlist("Warning"), sent)
         after = response.headers.get("Retry-After", "")
         is_number = after.isascii() and after.isdecimal() and len(after) < 10
         return response.status, answer, float(after) if is_number else None

@@ -224,6 +224,26 @@ def without(manifest: Manifest, path: Sequence[str]) -> Manifest:
     return _without(manifest, tuple(path))
 
 
+def is_adopted(live: Manifest) -> bool:
+    """Whether an object of this job was made by another tool, from rendered manifests."""
+    return MEMBER_LABEL not in (live["metadata"].get("labels") or {})
+
+
+def registered(live: Manifest, after: Manifest) -> Manifest:
+    """
+    Return *live* with the records that an apply adds to an object of another tool.
+
+    They change nothing that runs, so a comparison does not count them.
+    """
+    metadata, new = live["metadata"], after["metadata"]
+    for key, name in (("labels", MEMBER_LABEL), ("annotations", FINGERPRINT)):
+        if name in (new.get(key) or {}):
+            metadata = {**metadata, key: {**(metadata.get(key) or {}), name: new[key][name]}}
+    if "ownerReferences" in new:
+        metadata = {"ownerReferences": new["ownerReferences"], **metadata}
+    return {**live, "metadata": metadata}
+
+
 def essence(live: Manifest) -> Manifest:
     """Return an object without the fields that change on their own."""
     passing = ("managedFields", "resourceVersion", "generation")

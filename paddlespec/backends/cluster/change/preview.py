@@ -17,8 +17,10 @@ from paddlespec.backends.cluster.change.desired import (
     desired_object,
     essence,
     fingerprint_of,
+    is_adopted,
     is_ours_to_resume,
     namespace_of,
+    registered,
     resumed,
     taken_over,
     without,
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
     from paddlespec.runs.values import Consent, Work
 
 _TRIES = 3
+_ADOPTED = "its objects were applied by another tool; an apply adopts them as they are"
 
 
 def outlook(client: Client, work: Work, consent: Consent) -> Compared:
@@ -92,6 +95,8 @@ def preview(snapshot: Snapshot, history: History, decision: Decision, consent: C
         rows[0] = rows[0]._replace(problem=problem)
     names = (str(identity(step.manifest)) for step in listed)
     notes = (*decision.notes, *kept_note([name for name in names if name in objects.kept]))
+    if objects.adopted:
+        notes = (*notes, _ADOPTED)
     if snapshot.presence is not None:
         basis = _basis(snapshot, history, decision)
     return Compared(rows, notes, refusal, basis)
@@ -137,7 +142,8 @@ def _basis(snapshot: Snapshot, history: History, decision: Decision) -> dict[str
 
 class _Objects:
     """
-    The rows of steps; `kept` names the objects that are kept although rendered differently.
+    The rows of steps; `kept` names the objects that are kept although rendered differently, and
+    `adopted` those that another tool created.
 
     A new object is shown as rendered: what the server adds is the same for every job or random. An
     object that could not be compared is shown by the fields we own, with the problem.
@@ -146,6 +152,7 @@ class _Objects:
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
         self.kept: list[str] = []
+        self.adopted: list[str] = []
 
     def row(self, step: ObjectStep) -> Row | None:
         match step:
@@ -184,8 +191,7 @@ class _Objects:
             if newer is None:
                 return Row(Change(None, self._rendered(step.manifest)))
             return self._updated(step, newer, tries - 1)
-        before, after = essence(live), _resumed(essence(answer.after), live)
-        return Row(Change(before, before if before == after else after))
+        return Row(self._change(live, answer.after))
 
     def _unanswered(self, step: Update, live: Manifest, answer: Answer) -> Row:
         """Return the row of an object whose update the server refuses."""
@@ -200,7 +206,7 @@ class _Objects:
                     raise
             else:
                 problem = f"{refused.message}; `apply --force-conflicts` does this"
-                return Row(Change(essence(live), _resumed(essence(taken), live)), problem)
+                return Row(self._change(live, taken), problem)
         change = self._ours(answer.sent, live)
         if refused.refusal.is_immutable:
             return Row(change, explained(refused, live).message)
@@ -241,6 +247,13 @@ class _Objects:
         name, namespace = manifest["metadata"]["name"], self.snapshot.namespace
         theirs = {**manifest, "metadata": {"name": name, "namespace": namespace}}
         return Row(Change(theirs, theirs), error.message)
+
+    def _change(self, live: Manifest, answered: Manifest) -> Change:
+        before, after = essence(live), _resumed(essence(answered), live)
+        if is_adopted(live):
+            self.adopted.append(str(identity(live)))
+            before = registered(before, after)
+        return Change(before, before if before == after else after)
 
     def _ours(self, sent: Manifest, live: Manifest) -> Change:
         """Return the fields we own, before and after, as far as known without the server."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from paddlespec.backends.cluster.api.admission import verdict
 from paddlespec.backends.cluster.why import limit_range, quota
 from paddlespec.backends.cluster.why.reason import Reason
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 _NAME = r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?"
 _PRIORITY = re.compile(rf"no PriorityClass with name (?P<name>{_NAME})")
 _SECURITY = re.compile(r'violates PodSecurity "(?P<level>\w+:[\w.]+)"')
-_WEBHOOK = re.compile(rf'admission webhook "(?P<name>{_NAME})" denied the request')
 _ACCOUNT = re.compile(rf'error looking up service account \S+: serviceaccount "(?P<name>{_NAME})"')
 
 
@@ -41,8 +41,11 @@ def refusal_reason(message: str) -> str | None:
         return f"priority class {match['name']} does not exist"
     if match := _SECURITY.search(message):
         return f'violates Pod Security level "{match["level"]}" of the namespace'
-    if match := _WEBHOOK.search(message):
-        return f'denied by admission webhook "{match["name"]}"'
+    if ruled := verdict(message):
+        fault = ruled.fault and f": {ruled.fault}"
+        return (
+            f"denied by {ruled.rule}" if fault is None else f"{ruled.rule} cannot be reached{fault}"
+        )
     if match := _ACCOUNT.search(message):
         return f"service account {match['name']} does not exist"
     return None
