@@ -16,7 +16,7 @@ from paddlespec.quantity import seconds
 from paddlespec.render import runtime
 from paddlespec.render.runtime import ROLES
 from paddlespec.targets.metadata import metadata_of
-from paddlespec.targets.pods import Replica, resources
+from paddlespec.targets.pods import INDEX_ANNOTATION, Replica, resources
 from paddlespec.targets.program import program
 from paddlespec.targets.sources import source
 from paddlespec.workloads.order import in_apply_order
@@ -38,6 +38,7 @@ API_VERSION = "paddlespec.io/v1"
 # The launcher waits 30 seconds between SIGTERM and SIGKILL to its processes.
 GRACE_SECONDS = 60
 _KEEP = "7d"
+_COMPLETION_INDEX = "JOB_COMPLETION_INDEX"
 # Only the first replica listens on these ports.
 _PORTS_OF_FIRST = ("master", "gloo")
 
@@ -163,12 +164,22 @@ def _process(replica: Replica, index: int) -> Values:
         "host": runtime.host(job, name, index) if meets else None,
         "command": program(job, name, replica.context.code, installs=False),
         "workdir": job.spec.workdir,
-        "env": replica.env(),
+        "env": _env(replica),
         "ports": ports,
         "waitsFor": runtime.awaited(job) if waits else None,
         "resources": resources(replica.role.resources)["requests"],
         "mounts": [*_mounts(job), *_identity(job, name, index)],
     }
+
+
+def _env(replica: Replica) -> list[Values]:
+    """Return the variables of the pod: those of its template, and what the Job controller adds."""
+    env = replica.env()
+    added = replica.indexed and not replica.is_stateful
+    if added and all(entry["name"] != _COMPLETION_INDEX for entry in env):
+        source = {"fieldRef": {"fieldPath": INDEX_ANNOTATION}}
+        env.append({"name": _COMPLETION_INDEX, "valueFrom": source})
+    return env
 
 
 def _mounts(job: Job) -> list[Values]:

@@ -177,7 +177,8 @@ def test_a_process_has_the_variables_of_its_pod_but_for_the_substitution(
                 value = value.replace(f"{address}:{cluster}", f"{address}:{local}")
             value = value.replace("/tmp/paddle-log", logs)
             assert (name, process.env[name]) == (name, value)
-        assert process.env.keys() - expected.keys() <= {*HOST, *COMPUTED, "CUDA_VISIBLE_DEVICES"}
+        known = {*HOST, *COMPUTED, "CUDA_VISIBLE_DEVICES", "HOSTNAME", "JOB_COMPLETION_INDEX"}
+        assert process.env.keys() - expected.keys() <= known
     assert launches.parse(launches.dump(launch)) == launch
 
 
@@ -189,6 +190,20 @@ def test_nothing_of_the_shell_gets_in_that_the_contract_owns(user: User) -> None
     assert "PADDLE_TRAINER_ID" not in output
     assert "http_proxy" not in output
     assert "PADDLESPEC_INDEX=0" in output
+
+
+def test_a_process_has_what_controllers_and_runtimes_add_to_a_pod(user: User) -> None:
+    command = "echo $(JOB_COMPLETION_INDEX) $HOSTNAME '$(HOSTNAME)'"
+    processes = user.prepare(parallel(command, "  trainers: {replicas: 2}\n")).processes
+    assert [said(process) for process in processes] == [
+        "0 a-trainer-0 $(HOSTNAME)\n",
+        "1 a-trainer-1 $(HOSTNAME)\n",
+    ]
+    own = '  env: {HOSTNAME: mine, JOB_COMPLETION_INDEX: "7"}\n'
+    (process,) = user.prepare(parallel("echo $HOSTNAME $JOB_COMPLETION_INDEX", own)).processes
+    assert said(process) == "mine 7\n"
+    (process,) = user.prepare("  mode: collective\n  command: python train.py\n").processes
+    assert "JOB_COMPLETION_INDEX" not in process.env
 
 
 def test_references_are_resolved_as_the_kubelet_does(user: User) -> None:

@@ -11,17 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
+from targets import HEAD
 
+from paddlespec.pipeline import Choices, load, patch_faults
 from paddlespec.render.patch import apply_patches, is_built_in
 from paddlespec.render.patch.guard import refusals
 from paddlespec.render.patch.pointer import json_patch
 from paddlespec.render.patch.strategic import json_merge, strategic_merge
 from paddlespec.render.patch.value import PatchFailed
+from paddlespec.render.template import Templates
+from paddlespec.spec.files import Files
 from paddlespec.spec.frozen import job_of
 from paddlespec.spec.gate import EFFECTIVE, check
 from paddlespec.spec.source import read
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from paddlespec.diagnostic import Diagnostic
 
 SPEC = """\
@@ -506,15 +512,13 @@ class TestJsonMerge:
         assert json_merge(json.loads(before), json.loads(change)) == json.loads(after)
 
     def test_a_custom_resource_is_merged_and_its_lists_are_replaced(self) -> None:
+        jobs = [{"name": name, "replicas": 1, "template": {}} for name in ("trainers", "pservers")]
+        change = {"successPolicy": {"a": 1}, "replicatedJobs": jobs}
         after, faults = patch(
-            "- {target: {kind: JobSet}, patch: {spec: {successPolicy: {a: 1}, replicatedJobs: []}}}"
+            f"- {{target: {{kind: JobSet}}, patch: {json.dumps({'spec': change})}}}"
         )
         assert faults == []
-        assert after[3]["spec"] == {
-            "network": {"subdomain": "fit"},
-            "replicatedJobs": [],
-            "successPolicy": {"a": 1},
-        }
+        assert after[3]["spec"] == {"network": {"subdomain": "fit"}, **change}
 
     def test_directives_are_rejected_for_custom_resources(self) -> None:
         assert reported(
@@ -738,6 +742,98 @@ REFUSED = {
         "metadata.labels must be a mapping, not a string",
     ),
 }
+
+
+CONTRACT = {
+    "index": ("{spec: {completionMode: null}}", "spec.completionMode cannot be removed"),
+    "completions": ("{spec: {completions: 3}}", "spec.completions cannot be changed"),
+    "parallelism": ("{spec: {parallelism: 1}}", "spec.parallelism cannot be changed"),
+    "hostname": (
+        "{spec: {template: {spec: {hostname: me}}}}",
+        "spec.template.spec.hostname cannot be set",
+    ),
+    "annotation": (
+        "{spec: {template: {metadata: {annotations: {batch.kubernetes.io/job-completion-index: '0'}}}}}",
+        'spec.template.metadata.annotations."batch.kubernetes.io/job-completion-index" cannot be set',
+    ),
+    "variable": (
+        "{spec: {template: {spec: {containers: [{name: paddle, env: [{name: TRAINING_ROLE, value: PSERVER}]}]}}}}",
+        "TRAINING_ROLE of container paddle cannot be set",
+    ),
+    "variable-changed": (
+        "{spec: {template: {spec: {containers: [{name: paddle, env: [{name: PADDLE_NNODES, value: '9'}]}]}}}}",
+        "PADDLE_NNODES of container paddle cannot be changed",
+    ),
+    "variables": (
+        "{spec: {template: {spec: {containers: [{name: paddle, env: [{$patch: replace}]}]}}}}",
+        "NS of container paddle cannot be removed",
+    ),
+}
+
+
+class TestContract:
+    """What the variables of replicas build on."""
+
+    @staticmethod
+    def faults(folder: Path, target: str, patch: str, spec: str) -> list[Diagnostic]:
+        file = folder / "paddlejob.yaml"
+        file.write_text(
+            f"{HEAD}{spec}  trainers: {{replicas: 2}}\n  patches:\n"
+            f"    - {{target: {{kind: {target}, role: trainers}}, patch: {patch}}}\n".replace(
+                "JobSet, role: trainers", "JobSet"
+            ),
+            encoding="utf-8",
+        )
+        choices = Choices(target="jobset" if target == "JobSet" else None)
+        (loaded,), _ = load(str(file), Files(), choices)
+        assert loaded.is_valid, loaded.diagnostics
+        return patch_faults(loaded, Templates())
+
+    MEETING = "  mode: collective\n  command: python -m paddle.distributed.launch train.py\n"
+    ALONE = "  mode: parallel\n  command: python train.py\n"
+
+    @pytest.mark.parametrize(("change", "message"), CONTRACT.values(), ids=CONTRACT.keys())
+    def test_a_patch_that_breaks_it_is_rejected(
+        self, tmp_path: Path, change: str, message: str
+    ) -> None:
+        first, *_ = self.faults(tmp_path, "Job", change, self.MEETING)
+        assert first.code == "patch-refused"
+        assert first.message.startswith(f"Job a-trainer: {message} ")
+        assert (first.span.line, bool(first.hint)) == (10, True)
+
+    @pytest.mark.parametrize(
+        ("change", "message"),
+        [
+            (
+                "{spec: {network: {enableDNSHostnames: false}}}",
+                "spec.network.enableDNSHostnames cannot be changed",
+            ),
+            (
+                "[{op: replace, path: /spec/replicatedJobs/0/replicas, value: 2}]",
+                "spec.replicatedJobs[0].replicas cannot be changed",
+            ),
+            (
+                "[{op: remove, path: /spec/replicatedJobs/0/template/spec/completionMode}]",
+                "spec.replicatedJobs[0].template.spec.completionMode cannot be removed",
+            ),
+        ],
+    )
+    def test_so_is_one_of_a_job_set(self, tmp_path: Path, change: str, message: str) -> None:
+        (fault,) = self.faults(tmp_path, "JobSet", change, self.MEETING)
+        assert fault.message == f"JobSet a: {message} by a patch"
+
+    def test_replicas_that_do_not_meet_may_take_turns(self, tmp_path: Path) -> None:
+        assert self.faults(tmp_path, "Job", "{spec: {parallelism: 1}}", self.ALONE) == []
+        (fault,) = self.faults(tmp_path, "Job", "{spec: {completions: 1}}", self.ALONE)
+        assert fault.hint is not None
+        assert "trainers.replicas" in fault.hint
+
+    def test_other_variables_and_containers_are_the_users_own(self, tmp_path: Path) -> None:
+        for change in (
+            "{spec: {template: {spec: {containers: [{name: paddle, env: [{name: NCCL_DEBUG, value: INFO}]}]}}}}",
+            "{spec: {template: {spec: {containers: [{name: side, image: x, env: [{name: NS, value: x}]}]}}}}",
+        ):
+            assert self.faults(tmp_path, "Job", change, self.MEETING) == []
 
 
 class TestRefusals:

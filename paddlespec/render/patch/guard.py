@@ -2,7 +2,8 @@
 Reject patches that change the identity of an object, its links to others, or break it.
 
 Objects, `status`, `logs`, `apply` and `--prune` find objects by names and labels. Some fields are
-set by `apply` alone. The API server rejects an object with two list items of the same key.
+set by `apply` alone. The API server rejects an object with two list items of the same key. What the
+variables of replicas build on is guarded in `contract`.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddlespec.diagnostic import Path, dotted
+from paddlespec.render.patch import contract
 from paddlespec.render.patch.strategic import CONTAINERS
-from paddlespec.render.patch.value import kind, same
+from paddlespec.render.patch.value import kind, mappings, same
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +41,12 @@ _ALWAYS_MAPPINGS: tuple[Path, ...] = (
     ("metadata", "labels"),
     ("metadata", "annotations"),
 )
-_MANAGED = ("app.kubernetes.io/", "paddlespec.io/", "applyset.kubernetes.io/")
+_MANAGED = (
+    "app.kubernetes.io/",
+    "paddlespec.io/",
+    "applyset.kubernetes.io/",
+    *contract.INDEXES,
+)
 _POD_SPECS = ("spec", "network")
 _KEYS: dict[str, tuple[str, ...]] = {
     "env": ("name",),
@@ -79,6 +86,8 @@ def refusals(before: dict[str, Any], after: Any) -> Iterator[Refusal]:
             verb = "set" if path not in old else "changed" if path in new else "removed"
             hint = _FIXED.get(path, _LABEL if path[-1] != "subdomain" else _TIE)
             yield Refusal(f"{dotted(path)} cannot be {verb} by a patch", path, hint)
+    for broken in contract.broken(before, after):
+        yield Refusal(*broken)
     known = set(_duplicates(before))
     for path, key in dict.fromkeys(_duplicates(after)):
         if (path, key) not in known:
@@ -88,7 +97,7 @@ def refusals(before: dict[str, Any], after: Any) -> Iterator[Refusal]:
 def _guarded(manifest: dict[str, Any]) -> dict[Path, Any]:
     """Return the guarded values of *manifest* by path."""
     guarded = {path: value for path in _FIXED if (value := _at(manifest, path)) is not None}
-    for path, mapping in _mappings(manifest, ()):
+    for path, mapping in mappings(manifest):
         if path[-2:] in (("metadata", "labels"), ("metadata", "annotations")):
             for key, value in mapping.items():
                 if key.startswith(_MANAGED):
@@ -100,7 +109,7 @@ def _guarded(manifest: dict[str, Any]) -> dict[Path, Any]:
 
 def _duplicates(manifest: dict[str, Any]) -> Iterator[tuple[Path, str]]:
     """Yield keys that several items of one list have, with the path of the list."""
-    for path, mapping in _mappings(manifest, ()):
+    for path, mapping in mappings(manifest):
         containers: set[str] = set()
         for field, items in mapping.items():
             if not isinstance(items, list):
@@ -125,18 +134,6 @@ def _keys(field: str, item: dict[str, Any]) -> Iterator[str]:
     keys = ("name",) if field in CONTAINERS else _KEYS.get(field, ())
     if keys and keys[0] in item:
         yield ", ".join(f"{key} {item.get(key)}" for key in keys)
-
-
-def _mappings(value: Any, path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    if isinstance(value, dict):
-        yield path, value
-        for key, member in value.items():
-            if isinstance(member, (dict, list)):
-                yield from _mappings(member, (*path, key))
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            if isinstance(item, (dict, list)):
-                yield from _mappings(item, (*path, index))
 
 
 def _at(value: Any, path: Path) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterator
 
     from paddlespec.diagnostic import Path
 
@@ -40,3 +40,16 @@ def kind(value: Any) -> str:
         return "null"
     names = {dict: "a mapping", list: "a list", str: "a string", bool: "a boolean"}
     return names.get(type(value), "a number")
+
+
+def mappings(value: Any, path: Path = ()) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Yield every mapping in *value* with its path."""
+    if isinstance(value, dict):
+        yield path, value
+        for key, member in value.items():
+            if isinstance(member, (dict, list)):
+                yield from mappings(member, (*path, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            if isinstance(item, (dict, list)):
+                yield from mappings(item, (*path, index))

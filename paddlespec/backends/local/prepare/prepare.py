@@ -252,6 +252,8 @@ def _process(
         own["PADDLE_PORT"] = port
     env = {
         **variables.of_this_machine(run.options.environment),
+        # As the container runtime sets it: pods of an indexed Job have the names of these processes.
+        "HOSTNAME": name,
         **limits.threads(process),
         **({devices.VISIBLE: run.visible[name]} if name in run.visible else {}),
         **own,
