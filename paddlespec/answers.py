@@ -66,7 +66,11 @@ def bounded(pool: Pool) -> Pool:
         scheme: type(
             "BoundedPool",
             (kind,),
-            {"ConnectionCls": type("Connection", (kind.ConnectionCls,), {"response_class": _Answer})},
+            {
+                "ConnectionCls": type(
+                    "Connection", (kind.ConnectionCls,), {"response_class": _Answer}
+                )
+            },
         )
         for scheme, kind in pool.pool_classes_by_scheme.items()
     }

@@ -213,7 +213,11 @@ _CONTAINER_STATUSES = _list(
         "name",
     )
 )
-_QUEUE_STATUS = {"pendingWorkloads": _COUNT, "admittedWorkloads": _COUNT, "reservingWorkloads": _COUNT}
+_QUEUE_STATUS = {
+    "pendingWorkloads": _COUNT,
+    "admittedWorkloads": _COUNT,
+    "reservingWorkloads": _COUNT,
+}
 _FLAVOR_USE = _object(
     {"name": _TEXT, "resources": _list(_object({"name": _TEXT, "total": _QUANTITY}, "name"))},
     "name",
@@ -451,7 +455,9 @@ _KINDS: dict[str, Schema] = {
                 ),
             }
         ),
-        _object({"conditions": _CONDITIONS, "flavorsReservation": _list(_FLAVOR_USE), **_QUEUE_STATUS}),
+        _object(
+            {"conditions": _CONDITIONS, "flavorsReservation": _list(_FLAVOR_USE), **_QUEUE_STATUS}
+        ),
         "spec",
     ),
     "Workload": _kind(
@@ -467,9 +473,7 @@ _KINDS: dict[str, Schema] = {
     # Of Volcano.
     "Queue": _kind(
         _object({"capability": _AMOUNTS, "weight": _INT}),
-        _object(
-            {"allocated": _AMOUNTS, "state": _TEXT, "pending": _COUNT, "running": _COUNT}
-        ),
+        _object({"allocated": _AMOUNTS, "state": _TEXT, "pending": _COUNT, "running": _COUNT}),
     ),
     "PodGroup": _kind(
         _object({"queue": _TEXT, "minMember": _COUNT}),
@@ -584,7 +588,11 @@ SUMMARY = Shape(
                                             "namespace",
                                         )
                                     ),
-                                    "usedBytes": {**_COUNT, "maximum": 2**63, "type": ["integer", "null"]},
+                                    "usedBytes": {
+                                        **_COUNT,
+                                        "maximum": 2**63,
+                                        "type": ["integer", "null"],
+                                    },
                                 }
                             )
                         )

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import base64
 import os
-from typing import TYPE_CHECKING
+import subprocess
+import tempfile
+from pathlib import Path
 
 import pytest
+import yaml
 
 from paddlespec.backends.cluster.api.connection import Connection, resolve
+from paddlespec.backends.cluster.api.kubeconfig import Entry
+from paddlespec.backends.cluster.api.plain import plain
 from paddlespec.runs.failures import OperationFailed
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def kubeconfig(folder: Path, name: str, *contexts: str, current: str | None = None) -> str:
@@ -36,7 +39,7 @@ def kubeconfig(folder: Path, name: str, *contexts: str, current: str | None = No
 
 
 def place(connection: Connection) -> tuple[str, str]:
-    return connection.configuration.host, connection.namespace
+    return connection.host, connection.namespace
 
 
 def at(
@@ -91,8 +94,7 @@ def test_the_option_overrides_the_variable(tmp_path: Path) -> None:
 
 def test_the_token_is_sent(tmp_path: Path) -> None:
     file = kubeconfig(tmp_path, "f", "a", current="a")
-    configuration = resolve(file, None, None).configuration
-    assert configuration.auth_settings()["BearerToken"]["value"] == "Bearer secret-of-a"
+    assert resolve(file, None, None).authorization() == "Bearer secret-of-a"
 
 
 def test_missing_contexts_and_files_are_named(tmp_path: Path) -> None:
@@ -139,3 +141,81 @@ def test_credentials_in_an_address_are_removed(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     assert at(str(path)) == ("https://one.test:6443/k8s", "default")
+
+
+def authority(folder: Path) -> tuple[str, str]:
+    """Create a certificate that signs itself, and its key; returns their paths."""
+    certificate, key = str(folder / "tls.crt"), str(folder / "tls.key")
+    subprocess.run(
+        [
+            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1"),
+            *("-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"),
+            *("-keyout", key, "-out", certificate),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    return certificate, key
+
+
+def described(folder: Path, user: str, cluster: str = "") -> Connection:
+    path = folder / "config"
+    path.write_text(
+        f"clusters: [{{name: c, cluster: {{server: 'https://127.0.0.1:1'{cluster}}}}}]\n"
+        f"users: [{{name: u, user: {user}}}]\n"
+        "contexts: [{name: t, context: {cluster: c, user: u}}]\n"
+        "current-context: t\n",
+        encoding="utf-8",
+    )
+    return resolve(str(path), None, None, environment={})
+
+
+PLAIN = {
+    "token": ("{token: secret}", ""),
+    "client-certificate": ("{client-certificate: tls.crt, client-key: tls.key}", ""),
+    "client-certificate-data": ("{client-certificate-data: CERT, client-key-data: KEY}", ""),
+    "authority": ("{token: secret}", ", certificate-authority: tls.crt"),
+    "authority-data": ("{token: secret}", ", certificate-authority-data: CERT"),
+    "insecure": ("{token: secret}", ", insecure-skip-tls-verify: true"),
+    "server-name": ("{token: secret}", ", tls-server-name: api.internal"),
+}
+
+
+@pytest.mark.parametrize("case", PLAIN)
+def test_common_credentials_need_no_client_library(
+    tmp_path: Path, case: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = authority(tmp_path)
+    certificate, key = (base64.b64encode(Path(file).read_bytes()).decode() for file in files)
+    user, cluster = (text.replace("CERT", certificate).replace("KEY", key) for text in PLAIN[case])
+    connection = described(tmp_path, user, cluster)
+    official = Connection.of(connection.library(), "default")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    ours, theirs = connection.pool(1).connection_pool_kw, official.pool(1).connection_pool_kw
+    context = ours["ssl_context"]
+    assert connection.authorization() == official.authorization()
+    assert context.verify_mode == theirs["cert_reqs"]
+    assert ours.get("server_hostname") == theirs.get("server_hostname")
+    authorities = [subject["subject"] for subject in context.get_ca_certs()]
+    own = ((("commonName", "127.0.0.1"),),) in authorities
+    assert own == bool(theirs["ca_certs"])
+    assert list(tmp_path.glob("paddlespec-*")) == []
+
+
+@pytest.mark.parametrize(
+    "user",
+    [
+        "{username: me, password: secret}",
+        "{exec: {apiVersion: client.authentication.k8s.io/v1, command: 'true'}}",
+        "{client-certificate: absent, client-key: absent}",
+    ],
+)
+def test_other_credentials_are_left_to_the_client_library(user: str) -> None:
+    cluster = Entry({"server": "https://127.0.0.1:1"}, "/")
+    assert plain(cluster, Entry(yaml.safe_load(user), "/"), {}) is None
+
+
+def test_a_proxy_is_left_to_the_client_library() -> None:
+    cluster, user = Entry({"server": "https://127.0.0.1:1"}, "/"), Entry({"token": "secret"}, "/")
+    assert plain(cluster, user, {}) is not None
+    assert plain(cluster, user, {"https_proxy": "http://127.0.0.1:3128"}) is None

@@ -109,7 +109,7 @@ def command(
 def client(port: int, **options: Any) -> Client:
     configuration = Configuration()
     configuration.host = f"http://127.0.0.1:{port}"
-    return Client(Connection(configuration, "default"), **options)
+    return Client(Connection.of(configuration, "default"), **options)
 
 
 def listing(port: int, **options: Any) -> list[dict[str, Any]]:

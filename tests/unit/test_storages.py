@@ -90,7 +90,7 @@ def client(
         threading.Thread(target=server.serve_forever, daemon=True).start()
         configuration = Configuration()
         configuration.host = f"http://127.0.0.1:{server.server_port}"
-        own = Client(Connection(configuration, "ns"))
+        own = Client(Connection.of(configuration, "ns"))
         yield own
         own.close()
         server.shutdown()

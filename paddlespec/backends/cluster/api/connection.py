@@ -4,30 +4,47 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import yaml
-from kubernetes.client.configuration import Configuration
-from kubernetes.config import ConfigException, load_incluster_config, load_kube_config
-
-from paddlespec.diagnostic import did_you_mean
+from paddlespec.backends.cluster.api.kubeconfig import DEFAULT, Kubeconfig, load
+from paddlespec.backends.cluster.api.plain import plain
 from paddlespec.runs.failures import OperationFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-_DEFAULT = "~/.kube/config"
+    import urllib3
+    from kubernetes.client.configuration import Configuration
+
 _CREDENTIALS = re.compile(r"(?<=://)[^/]*@")
 _SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
 
 class Connection(NamedTuple):
-    """An API server with credentials, and the namespace for objects that name none."""
+    """
+    An API server with credentials, and the namespace for objects that name none.
 
-    configuration: Configuration
+    `pool` opens a number of connections, `authorization` returns the current value of the header,
+    and `library` the same connection for the official client.
+    """
+
+    host: str
     namespace: str
+    pool: Callable[[int], urllib3.PoolManager]
+    authorization: Callable[[], str | None]
+    library: Callable[[], Configuration]
+
+    @classmethod
+    def of(cls, configuration: Configuration, namespace: str) -> Connection:
+        """Return the connection that the official client makes with *configuration*."""
+        return cls(
+            str(configuration.host),
+            namespace,
+            partial(_pool, configuration),
+            partial(_authorization, configuration),
+            lambda: configuration,
+        )
 
 
 def resolve(
@@ -43,47 +60,79 @@ def resolve(
     A *preferred* context overrides the current one. Without a kubeconfig, a pod connects to its own
     cluster.
     """
-    read = {path: _read(path) for path in _files(kubeconfig, environment)}
-    # kubectl ignores empty files, but the client library refuses them.
-    files = [path for path in read if read[path]]
-    documents = [read[path] for path in files]
-    if not documents:
+    files = load(kubeconfig, environment)
+    if not files.documents:
         return _in_cluster(kubeconfig, context, namespace, environment)
-    named = context or preferred or _current(documents)
+    named = context or preferred or files.current
     if named is None:
         raise OperationFailed(
-            f"{_named(files)} has no current context", "choose one with --context NAME"
+            f"{files.label} has no current context", "choose one with --context NAME"
         )
     try:
-        chosen = _context(documents, named, files)
+        chosen = files.context(named)
     except OperationFailed as error:
         if context is None and named == preferred:
             own = "the datacenter names it; choose another with --context"
             error.hint = f"{error.hint}; {own}" if error.hint else own
         raise
+    namespace = namespace or chosen.get("namespace") or "default"
+    library = cache(partial(_library, files, named, chosen))
+    simple = plain(files.cluster(chosen), files.user(chosen), environment)
+    if simple is None:
+        return Connection.of(library(), namespace)
+    host = _CREDENTIALS.sub("", simple.cluster.content["server"]).rstrip("/")
+    return Connection(host, namespace, simple.pool, simple.authorization, library)
+
+
+def _library(files: Kubeconfig, named: str, context: dict[str, Any]) -> Configuration:
+    """Load the context *named* with the official client."""
+    from kubernetes.client.configuration import Configuration
+    from kubernetes.config import ConfigException, load_kube_config
+
     configuration = Configuration()
     try:
         load_kube_config(  # type: ignore[no-untyped-call]
-            os.pathsep.join(files), named, configuration, persist_config=False
+            os.pathsep.join(files.documents), named, configuration, persist_config=False
         )
     except (ConfigException, OSError, ValueError, KeyError, TypeError, AttributeError):
         # The error quotes entries of the file, which may contain credentials.
         raise OperationFailed(
-            f'context "{named}" of {_named(files)} is unusable: its cluster or user is '
+            f'context "{named}" of {files.label} is unusable: its cluster or user is '
             "missing, incomplete, or names an unreadable file",
             f"for details, run: kubectl --context {named} version",
         ) from None
-    token_file = _token_file(read, chosen)
-    if token_file is not None:
-        # The token in the file is rotated, but the client library reads it only once.
-        hook = partial(_read_token, token_file)
-        configuration.refresh_api_key_hook = hook  # type: ignore[assignment]
+    user = files.user(context)
+    if user is not None and not {"exec", "auth-provider"} & user.content.keys():
+        token_file = user.path("tokenFile")
+        if token_file is not None:
+            # The token in the file is rotated, but the client library reads it only once.
+            hook = partial(_read_token, token_file)
+            configuration.refresh_api_key_hook = hook  # type: ignore[assignment]
     if _CREDENTIALS.search(str(configuration.host)):
-        _plain(configuration.refresh_api_key_hook, configuration)
-    return Connection(configuration, namespace or chosen.get("namespace") or "default")
+        _without_credentials(configuration.refresh_api_key_hook, configuration)
+    return configuration
 
 
-def _plain(renew: Callable[[Configuration], None] | None, configuration: Configuration) -> None:
+def _pool(configuration: Configuration, size: int) -> urllib3.PoolManager:
+    import urllib3
+    from kubernetes.client.api_client import ApiClient
+
+    configuration.connection_pool_maxsize = size
+    if not configuration.verify_ssl:
+        # The kubeconfig disables verification; a warning for every request adds nothing.
+        urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
+    pool: urllib3.PoolManager = ApiClient(configuration).rest_client.pool_manager
+    return pool
+
+
+def _authorization(configuration: Configuration) -> str | None:
+    setting = configuration.auth_settings().get("BearerToken")
+    return str(setting["value"]) if setting else None
+
+
+def _without_credentials(
+    renew: Callable[[Configuration], None] | None, configuration: Configuration
+) -> None:
     """
     Remove credentials from the address, which appears in messages; they are never sent.
 
@@ -91,72 +140,16 @@ def _plain(renew: Callable[[Configuration], None] | None, configuration: Configu
     """
     if renew is not None:
         renew(configuration)
-    configuration.refresh_api_key_hook = partial(_plain, renew)  # type: ignore[assignment]
+    hook = partial(_without_credentials, renew)
+    configuration.refresh_api_key_hook = hook  # type: ignore[assignment]
     configuration.host = _CREDENTIALS.sub("", str(configuration.host))
 
 
-def _token_file(read: Mapping[str, dict[str, Any]], chosen: dict[str, Any]) -> str | None:
-    """Return the token file of a context's user, relative to the kubeconfig that names it."""
-    for path, document in read.items():
-        listed = document.get("users")
-        for entry in listed if isinstance(listed, list) else ():
-            if not isinstance(entry, dict) or entry.get("name") != chosen.get("user"):
-                continue
-            user = entry.get("user")
-            if not isinstance(user, dict) or "exec" in user or "auth-provider" in user:
-                return None
-            token_file = user.get("tokenFile")
-            return os.path.join(os.path.dirname(path), str(token_file)) if token_file else None
-    return None
-
-
 def _read_token(path: str, configuration: Configuration) -> None:
+    from contextlib import suppress
+
     with suppress(OSError), open(path, encoding="utf-8") as file:
         configuration.api_key["BearerToken"] = f"Bearer {file.read().strip()}"
-
-
-def _files(kubeconfig: str | None, environment: Mapping[str, str]) -> list[str]:
-    if kubeconfig is not None:
-        if not os.path.exists(os.path.expanduser(kubeconfig)):
-            raise OperationFailed(f"kubeconfig {kubeconfig} does not exist")
-        return [os.path.expanduser(kubeconfig)]
-    listed = environment.get("KUBECONFIG") or _DEFAULT
-    paths = [os.path.expanduser(path) for path in listed.split(os.pathsep) if path]
-    return [path for path in paths if os.path.exists(path)]
-
-
-def _read(path: str) -> dict[str, Any]:
-    try:
-        with open(path, encoding="utf-8") as file:
-            document = yaml.safe_load(file)
-    except OSError as error:
-        reason = (error.strerror or "not readable").lower()
-        raise OperationFailed(f"cannot read kubeconfig {path}: {reason}") from None
-    except (yaml.YAMLError, ValueError):
-        raise OperationFailed(f"kubeconfig {path} is not valid YAML") from None
-    if document is not None and not isinstance(document, dict):
-        raise OperationFailed(f"kubeconfig {path} is not a kubeconfig")
-    return document or {}
-
-
-def _current(documents: list[dict[str, Any]]) -> str | None:
-    """Return the current context; as in kubectl, the first file that sets it wins."""
-    names = (document.get("current-context") for document in documents)
-    return next((str(name) for name in names if name), None)
-
-
-def _context(documents: list[dict[str, Any]], name: str, files: list[str]) -> dict[str, Any]:
-    contexts: dict[str, dict[str, Any]] = {}
-    for document in documents:
-        listed = document.get("contexts")
-        for entry in listed if isinstance(listed, list) else ():
-            if isinstance(entry, dict) and isinstance(entry.get("context"), dict):
-                contexts.setdefault(str(entry.get("name")), entry["context"])
-    if name not in contexts:
-        hint = did_you_mean(name, contexts)
-        hint = hint or (f"use one of: {', '.join(contexts)}" if contexts else None)
-        raise OperationFailed(f'{_named(files)} has no context "{name}"', hint)
-    return contexts[name]
 
 
 def _in_cluster(
@@ -168,11 +161,14 @@ def _in_cluster(
     """Resolve the connection of a pod to its own cluster."""
     inside = environment.get("KUBERNETES_SERVICE_HOST") and not kubeconfig and not context
     if not inside:
-        paths = kubeconfig or environment.get("KUBECONFIG") or _DEFAULT
+        paths = kubeconfig or environment.get("KUBECONFIG") or DEFAULT
         raise OperationFailed(
             f"no cluster is configured: kubeconfig {paths} is empty or does not exist",
             "set KUBECONFIG, or give --kubeconfig FILE",
         )
+    from kubernetes.client.configuration import Configuration
+    from kubernetes.config import ConfigException, load_incluster_config
+
     configuration = Configuration()
     try:
         load_incluster_config(configuration)  # type: ignore[no-untyped-call]
@@ -183,8 +179,4 @@ def _in_cluster(
             "this pod has no service account token for its cluster",
             "set `automountServiceAccountToken: true`, or give --kubeconfig FILE",
         ) from None
-    return Connection(configuration, namespace or own or "default")
-
-
-def _named(files: list[str]) -> str:
-    return f"kubeconfig {os.pathsep.join(files)}"
+    return Connection.of(configuration, namespace or own or "default")

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlencode
 
 import urllib3
-from kubernetes.client.api_client import ApiClient
 
 from paddlespec import __version__
 from paddlespec.answers import MIB, Limits, bounded, content, limited, parsed
@@ -88,23 +87,18 @@ class Transport:
         self.deadline, self.at_once, self._warnings = deadline, at_once, warnings
         self._report, self._patience = report, patience
         self._has_answered = self._is_down = False
-        self._configuration = connection.configuration
+        self._connection = connection
         # Every concurrent job sends its own requests, and renews its lock.
-        self._configuration.connection_pool_maxsize = 4 * AT_ONCE
-        self._api = ApiClient(connection.configuration)
-        self._pool = bounded(self._api.rest_client.pool_manager)
+        self._pool = bounded(connection.pool(4 * AT_ONCE))
         self._cancelled = threading.Event()
         self._own = threading.local()
         self._renewal = threading.Lock()
         self._renewed = float("-inf")
         self._token: str | None = None
-        if not connection.configuration.verify_ssl:
-            # The kubeconfig disables verification; a warning for every request adds nothing.
-            urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
 
     def close(self) -> None:
         """Close the connection."""
-        self._api.close()  # type: ignore[no-untyped-call]  # a library without types
+        self._pool.clear()
 
     def until(self, deadline: float | None) -> None:
         """Give up when the monotonic clock shows *deadline*."""
@@ -117,7 +111,7 @@ class Transport:
     @property
     def host(self) -> str:
         """The address of the API server."""
-        return str(self._configuration.host)
+        return self._connection.host
 
     def cancel(self) -> None:
         """Make every further request and pause of any thread raise `Interrupted`."""
@@ -223,7 +217,7 @@ class Transport:
         # The query is a command that may contain secrets.
         _log.debug("GET %s: websocket", path.partition("?")[0])
         url = f"ws{self.host.removeprefix('http')}{path}"
-        return connect(self._configuration, url, headers)
+        return connect(self._connection.library(), url, headers)
 
     def _no_server(self, fault: str = "") -> OperationFailed:
         message = f"{self.host} does not answer like a Kubernetes API server"
@@ -334,8 +328,7 @@ class Transport:
         """Return the authorization header; an expiring token is renewed."""
         with self._renewal:
             if time.monotonic() - self._renewed > _TOKEN_SECONDS:
-                setting = self._configuration.auth_settings().get("BearerToken")
-                self._token = setting["value"] if setting else None
+                self._token = self._connection.authorization()
                 self._renewed = time.monotonic()
             return {"Authorization": self._token} if self._token else {}
 
