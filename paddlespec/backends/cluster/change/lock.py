@@ -13,7 +13,7 @@ import threading
 import time
 from contextlib import suppress
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from paddlespec.backends.cluster.api.refusal import Refused
 from paddlespec.render.manifest import Identity
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 # A lock outlives its holder by this time.
 _SECONDS = 15
+Result = TypeVar("Result")
 _VARIABLE = "PADDLESPEC_LOCK_SECONDS"
 _PATIENCE_SECONDS = 60.0
 # Writers usually hold the lock for a second or two.
@@ -115,7 +116,8 @@ class Lock:
     def _create(self) -> Manifest | None:
         """Create the lock; if it already exists, return it."""
         try:
-            self.live = self.client.create(self._lease(), self.identity)
+            # An interrupted request may still be carried out, after the lock was released.
+            self.live = _through(lambda: self.client.create(self._lease(), self.identity))
         except Refused as error:
             if error.refusal.status != 409:
                 raise
@@ -186,37 +188,42 @@ class Lock:
         }
 
 
-def _through(work: Callable[[], None]) -> None:
+def _through(work: Callable[[], Result]) -> Result:
     """
     Run *work* to completion despite a signal; the exception of the signal is raised afterwards.
 
     A second signal is raised at once.
     """
     done = threading.Event()
-    raised: BaseException | None = None
+    results: list[Result] = []
+    errors: list[BaseException] = []
 
     def to_the_end() -> None:
         try:
-            work()
+            results.append(work())
+        except BaseException as error:  # noqa: BLE001 - it is raised below
+            errors.append(error)
         finally:
             done.set()
 
+    interrupt: BaseException | None = None
     try:
         threading.Thread(target=to_the_end, daemon=True).start()
     except RuntimeError:
         to_the_end()  # no more threads can be started
     except BaseException as error:  # noqa: BLE001 - it is raised below
-        raised = error
+        interrupt = error
     # In Python 3.11, an interrupted `join` may consider a running thread finished.
     while not done.is_set():
         try:
             done.wait()
         except BaseException as error:  # an interrupt, which is raised below
-            if raised is not None:
+            if interrupt is not None:
                 raise
-            raised = error
-    if raised is not None:
-        raise raised
+            interrupt = error
+    for error in filter(None, (interrupt, *errors)):
+        raise error
+    return results[0]
 
 
 def _lock(namespace: str, job: str) -> Identity:
