@@ -49,7 +49,9 @@ def server() -> Iterator[SlowServer]:
 
     def interrupt() -> None:
         server.requested.wait(10)
-        signal.raise_signal(signal.SIGINT)
+        main = threading.main_thread().ident
+        assert main is not None
+        signal.pthread_kill(main, signal.SIGINT)
 
     interrupter = threading.Thread(target=interrupt)
     interrupter.start()

@@ -221,8 +221,8 @@ def _through(work: Callable[[], Result]) -> Result:
             if interrupt is not None:
                 raise
             interrupt = error
-    for error in filter(None, (interrupt, *errors)):
-        raise error
+    for raised in filter(None, (interrupt, *errors)):
+        raise raised
     return results[0]
 
 
