@@ -145,7 +145,7 @@ def _load(file: str, document: Document, files: Files, choices: Choices) -> Load
         merged = _with_profile(merged, choices.profile, diagnostics)
     for text in choices.updates:
         try:
-            merged = update.apply(merged, update.parse(text))
+            merged = update.apply(merged, update.parse(text, allowed=choices.allowed))
         except InvalidSpec as error:
             diagnostics += error.diagnostics
     merged = _without_keys(layer.settle(merged), "profiles")

@@ -167,6 +167,17 @@ class TestFiles:
         overlay = spec("../beside/overlay.yaml", "apiVersion: paddlespec.io/v1\nkind: Overlay\n")
         assert command("validate", spec("jobs/paddlejob.yaml"), "--overlay", overlay) == 0
 
+    def test_a_value_of_a_file_is_inside_its_repository(
+        self, machine: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        os.symlink("../../beside/key.txt", "jobs/run.sh")
+        file = spec("jobs/paddlejob.yaml")
+        text = refused(capsys, "render", file, "-u", "command=@jobs/run.sh")
+        assert "jobs/run.sh is a link that leads out of the repository [outside]" in text
+        assert command("validate", file, "-u", "command=@../beside/key.txt") == 0
+        options = ("-u", "command=@jobs/run.sh", "--allow-outside", "../beside")
+        assert command("validate", file, *options) == 0
+
     def test_a_project_file_is_inside_the_repository(
         self, machine: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
