@@ -217,6 +217,14 @@ class TestOwner:
         assert command("validate", file, "--allow-outside", ".") == 0
 
     @root
+    def test_no_job_is_looked_for_without_its_project_file(
+        self, machine: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        file = spec("jobs/paddlejob.yaml")
+        os.chown(spec(".paddlespec.yaml", PROJECT), OTHER_USER, OTHER_USER)
+        assert "belongs to another user" in refused(capsys, "kill", file, "--target", "local")
+
+    @root
     def test_one_of_the_owner_of_the_specs_is_not(
         self, machine: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
