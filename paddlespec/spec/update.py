@@ -14,7 +14,7 @@ import os
 import re
 from typing import Any, Literal, NamedTuple, NoReturn
 
-from paddlespec.boundary import HINT, boundary
+from paddlespec.boundary import HINT, boundary, is_open_file
 from paddlespec.diagnostic import (
     Diagnostic,
     InvalidSpec,
@@ -173,7 +173,7 @@ def _value(text: str, node: fields.Node, update: Update, allowed: tuple[str, ...
 
 def _content(name: str, update: Update, allowed: tuple[str, ...]) -> str:
     limit = boundary(os.path.dirname(name), allowed)
-    if "\0" not in name and not limit.holds(name):
+    if "\0" not in name and not is_open_file(name) and not limit.holds(name):
         _refuse(update, f"{name} is a link that leads out of {limit}", "outside", HINT)
     try:
         with open(name, encoding="utf-8", newline="") as file:

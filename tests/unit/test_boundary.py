@@ -68,6 +68,7 @@ class TestPackage:
             pytest.param("code", ("jobs/code", "../../beside"), id="link"),
             pytest.param("../lib/code", ("lib", "../beside"), id="behind-a-link"),
             pytest.param("missing/../../../beside", None, id="missing"),
+            pytest.param("../" * 30 + "dev/shm", None, id="devices"),
             pytest.param("one", ("jobs/one", "two"), id="link-to-a-link"),
         ],
     )
@@ -197,6 +198,8 @@ class TestFiles:
     ) -> None:
         with open(spec("../beside/any.yaml"), encoding="utf-8") as file:
             assert command("validate", f"/dev/fd/{file.fileno()}") == 0
+            update = f"command=@/dev/fd/{file.fileno()}"
+            assert command("validate", spec("jobs/paddlejob.yaml"), "-u", update) == 0
 
 
 @posix
