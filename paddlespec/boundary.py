@@ -10,8 +10,6 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-# The user's terminal, pipes and open files: no repository can contain them.
-_DEVICES = "/dev/"
 HINT = "move it into the repository, or allow its folder: --allow-outside DIR"
 
 
@@ -24,8 +22,6 @@ class Boundary(NamedTuple):
 
     def holds(self, path: str) -> bool:
         """Whether *path*, with all links resolved, is inside."""
-        if os.path.abspath(path).startswith(_DEVICES):
-            return True
         return is_inside(_real(path), self.top) or self.allows(path)
 
     def allows(self, path: str) -> bool:
@@ -53,6 +49,11 @@ def boundary(folder: str, allowed: tuple[str, ...] = ()) -> Boundary:
             top = _real(prefix)
     roots = tuple(map(_real, allowed))
     return Boundary(_real(path), False, roots) if top is None else Boundary(top, True, roots)
+
+
+def is_open_file(path: str) -> bool:
+    """Whether *path*, as the user writes it, names a pipe or file that the shell has opened."""
+    return path.startswith(("/dev/fd/", "/dev/stdin", "/proc/self/fd/")) and ".." not in path
 
 
 def is_inside(path: str, folder: str) -> bool:

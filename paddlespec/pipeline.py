@@ -145,7 +145,7 @@ def _load(file: str, document: Document, files: Files, choices: Choices) -> Load
         merged = _with_profile(merged, choices.profile, diagnostics)
     for text in choices.updates:
         try:
-            merged = update.apply(merged, update.parse(text))
+            merged = update.apply(merged, update.parse(text, allowed=choices.allowed))
         except InvalidSpec as error:
             diagnostics += error.diagnostics
     merged = _without_keys(layer.settle(merged), "profiles")
@@ -276,6 +276,7 @@ def _collect(
     if package is None:
         return None
     from paddlespec.package.collect import collect
+    from paddlespec.package.credentials import credentials
     from paddlespec.package.delivery import delivery
     from paddlespec.package.walk import shown
 
@@ -287,9 +288,11 @@ def _collect(
         return None
     collection = collect(package, facts.folder, file, limit) if is_delivered else None
     delivered = delivery(package, collection)
+    span = facts.document.locate(path)
     for fault in (*(collection.faults if collection else ()), *delivered.faults):
-        span = facts.document.locate(path)
         diagnostics.append(
             Diagnostic("package", fault.message, span, path, fault.hint, fault.severity)
         )
+    for fault in credentials(collection) if collection else ():
+        diagnostics.append(facts.warning("packaged-credentials", fault.message, path, fault.hint))
     return collection

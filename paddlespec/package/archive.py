@@ -33,14 +33,14 @@ def archive(collection: Collection, into: str) -> bytes:
     """
     Write the files of *collection* below the folder *into*, or `.` for the top.
 
-    Raises `OSError` if a file was deleted after it was collected.
+    Raises `OSError` if a file was deleted after it was collected. A file that grew is cut off.
     """
     parts = []
     for entry in _entries(collection, into):
         content = b""
         if entry.file:
             with open(entry.file.source, "rb") as file:
-                content = file.read()
+                content = file.read(entry.file.size)
         parts += [*entry.headers(len(content)), content, bytes(-len(content) % _BLOCK)]
     return b"".join([*parts, _END])
 

@@ -53,8 +53,7 @@ def collect(
         return Collection(faults=(missing,))
     limit = limit or boundary(folder)
     walk = Walk(os.path.realpath(root), os.path.realpath(spec) if spec else None, limit)
-    walk.exclude(package.exclude)
-    walk.run()
+    walk.run(package.exclude)
     files = tuple(sorted(walk.files))
     faults = [*walk.faults, *_invalid_settings(package, files, complete=not walk.is_over)]
     faults.sort(key=lambda fault: fault.message)

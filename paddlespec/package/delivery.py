@@ -50,7 +50,9 @@ def _configmap(package: Package, collection: Collection | None) -> Iterator[Pack
         hint = "check the ignore files in this folder and above, up to the root of the repository"
         yield PackageFault("the package is empty: all files are ignored", hint, Severity.warning)
         return
-    size = archive_size(collection, package.into)
+    size = collection.total
+    if size <= MAX_CONFIG_MAP_BYTES:
+        size = archive_size(collection, package.into)
     if size > MAX_CONFIG_MAP_BYTES:
         hint = (
             "exclude files in .paddleignore, or copy the code to a volume and use its absolute "

@@ -2,35 +2,40 @@
 Ignore files in the syntax of .gitignore, evaluated for one name at a time.
 
 As in git, the last matching pattern decides, and the content of an ignored folder is never
-examined. Importing pathspec takes longer than collecting a package, so it is imported with the
-first pattern.
+examined.
 """
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterable, Sequence
+
+    from paddlespec.package.glob import Glob
+
+MAX_PATTERN_LENGTH = 1_024
+MAX_PATTERNS = 5_000
+MAX_WORK = 20_000_000
+# So many characters of a path take as long as the smallest match.
+_PATH_UNIT = 64
 
 
 class Pattern(NamedTuple):
     """One line of an ignore file; a pattern that does not ignore (`!`) includes files again."""
 
-    regex: re.Pattern[str]
+    glob: Glob
     ignores: bool
-    any_depth: bool
     folders_only: bool
 
     def matches(self, path: str, *, is_folder: bool) -> bool:
         """Whether the pattern matches *path* itself, rather than a folder above it."""
         if self.folders_only and not is_folder:
             return False
-        match = self.regex.search(path.rpartition("/")[2] if self.any_depth else path)
-        # The only group of pathspec's expressions is the slash after a matching folder.
-        return match is not None and match.lastindex is None
+        name = path.rpartition("/")[2] if self.glob.at_any_depth else path
+        return self.glob.regex.fullmatch(name) is not None
 
 
 class Rules(NamedTuple):
@@ -40,25 +45,58 @@ class Rules(NamedTuple):
     patterns: tuple[Pattern, ...]
 
 
-def parse(lines: Iterable[str], cut: int = 0) -> tuple[Rules, list[str]]:
+class Invalid(NamedTuple):
+    """A line that is not a pattern, with its number from 1."""
+
+    line: int
+    text: str
+
+
+class TooManyPatterns(Exception):
+    """Raised if matching every file with every pattern would take too long."""
+
+
+class Budget:
+    """The patterns and matches that are left for one package."""
+
+    def __init__(self) -> None:
+        self.patterns = MAX_PATTERNS
+        self.work = MAX_WORK
+
+    def add(self, patterns: int) -> None:
+        """Count *patterns*; raises `TooManyPatterns`."""
+        self.patterns -= patterns
+        if self.patterns < 0:
+            raise TooManyPatterns
+
+    def match(self, pattern: Pattern, path: str) -> None:
+        """Count one match; raises `TooManyPatterns`."""
+        self.work -= 1 + pattern.glob.stars * (len(path) // _PATH_UNIT)
+        if self.work < 0:
+            raise TooManyPatterns
+
+
+def parse(lines: Iterable[str], cut: int, budget: Budget) -> tuple[Rules, list[Invalid]]:
     """Parse *lines*; also returns the lines that are not patterns."""
     patterns, invalid = [], []
-    for line in lines:
+    for number, line in enumerate(lines, 1):
         line = line.rstrip("\r\n")
         if not line.strip(" ") or line.startswith("#"):
             continue
+        budget.add(1)
         try:
             patterns.append(_pattern(line))
         except ValueError:
-            invalid.append(line)
+            invalid.append(Invalid(number, line))
     return Rules(cut, tuple(pattern for pattern in patterns if pattern)), invalid
 
 
-def decide(stack: Sequence[Rules], path: str, *, is_folder: bool) -> bool | None:
+def decide(stack: Sequence[Rules], path: str, *, is_folder: bool, budget: Budget) -> bool | None:
     """Whether the innermost matching rules ignore *path*; None if no rules match."""
     for rules in reversed(stack):
         relative = path[rules.cut :]
         for pattern in reversed(rules.patterns):
+            budget.match(pattern, relative)
             if pattern.matches(relative, is_folder=is_folder):
                 return pattern.ignores
     return None
@@ -66,14 +104,15 @@ def decide(stack: Sequence[Rules], path: str, *, is_folder: bool) -> bool | None
 
 @lru_cache(4096)
 def _pattern(line: str) -> Pattern | None:
-    import re
+    """Parse one line; None for a line that git ignores. Raises `ValueError`."""
+    from paddlespec.package.glob import translate
 
-    from pathspec import GitIgnoreSpec
-
+    if len(line) > MAX_PATTERN_LENGTH:
+        raise ValueError("a pattern that is too long")
     line = re.sub(r"(?<!\\) +$", "", line)
     whole = line.rstrip("/")
-    for pattern in GitIgnoreSpec.from_lines([whole]).patterns:
-        if pattern.include is not None and pattern.regex is not None:
-            any_depth = "/" not in whole
-            return Pattern(pattern.regex, pattern.include, any_depth, whole != line)
-    return None
+    if not whole:
+        return None
+    ignores = not whole.startswith("!")
+    glob = translate(whole.removeprefix("!"))
+    return Pattern(glob, ignores, whole != line) if glob else None

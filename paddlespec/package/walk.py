@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from paddlespec.boundary import Boundary
 
 MAX_FILES = 20_000
-_MAX_PATTERN_BYTES = 1_048_576
+MAX_ENTRIES = 1_000_000
+MAX_IGNORE_BYTES = 1_048_576
 _LINK_HINT = "replace the link with a copy of its target"
 _NEVER_INCLUDED = (".gitignore", ".paddleignore", ".paddlespec.yaml")
 
@@ -61,17 +62,28 @@ class Walk:
         self.faults: list[PackageFault] = []
         self.is_over = False
         self.above = ""
+        self._budget = ignore.Budget()
+        self._entries_left = MAX_ENTRIES
         self._excluded: tuple[ignore.Rules, ...] = ()
 
-    def exclude(self, patterns: list[str]) -> None:
+    def _exclude(self, patterns: list[str]) -> None:
         """Exclude files that match *patterns*, which override the ignore files."""
-        rules, invalid = ignore.parse(patterns)
+        rules, invalid = ignore.parse(patterns, 0, self._budget)
         for pattern in invalid:
-            hint = "use the syntax of .gitignore"
-            self._fault(f'invalid pattern "{pattern}" in exclude', hint)
+            self._invalid(pattern, "in exclude")
         self._excluded = (rules,) if rules.patterns else ()
 
-    def run(self) -> None:
+    def run(self, exclude: list[str]) -> None:
+        """Collect the files, except those that match *exclude*, and the faults."""
+        try:
+            self._exclude(exclude)
+            self._run()
+        except ignore.TooManyPatterns:
+            self.is_over = True
+            hint = "remove patterns, or exclude whole folders in .paddleignore"
+            self._fault("the ignore files have too many patterns for so many files", hint)
+
+    def _run(self) -> None:
         folders = [self._top()]
         seen = 0
         while folders and not self.is_over:
@@ -79,7 +91,8 @@ class Walk:
             seen += 1
             folders += self._enter(folder)
             # Links can turn a few folders into more than the walk could visit.
-            if len(self.files) > MAX_FILES or seen > MAX_FILES:
+            is_too_much = len(self.files) > MAX_FILES or seen > MAX_FILES
+            if is_too_much or self._entries_left < 0:
                 self.is_over = True
                 self._too_many()
 
@@ -107,6 +120,7 @@ class Walk:
         except OSError as error:
             self._fault(f"cannot read {shown(folder.path)}: {reason(error)}")
             return []
+        self._entries_left -= len(entries)
         names = {sibling.name for sibling in entries}
         folder = self._with_rules(folder, names, len(self.above) + len(folder.path))
         folders = []
@@ -151,7 +165,7 @@ class Walk:
     ) -> bool:
         whole = self.above + path
         for stack, seen in (self._excluded, path), (folder.own, whole), (folder.git, whole):
-            verdict = ignore.decide(stack, seen, is_folder=is_folder)
+            verdict = ignore.decide(stack, seen, is_folder=is_folder, budget=self._budget)
             if verdict is not None:
                 return verdict
         name = entry.name
@@ -213,18 +227,26 @@ class Walk:
                 self._fault(f"{label} is a link that leads out of {self.limit}", _LINK_HINT)
                 return ()
             with open(path, "rb") as file:
-                content = file.read(_MAX_PATTERN_BYTES + 1)
+                content = file.read(MAX_IGNORE_BYTES + 1)
         except OSError as error:
             self._fault(f"cannot read {label}: {reason(error)}")
             return ()
-        if len(content) > _MAX_PATTERN_BYTES:
+        if len(content) > MAX_IGNORE_BYTES:
             self._fault(f"{label} is larger than 1 MiB")
             return ()
         lines = content.decode("utf-8-sig", "surrogateescape").split("\n")
-        rules, invalid = ignore.parse(lines, cut)
+        rules, invalid = ignore.parse(lines, cut, self._budget)
         for pattern in invalid:
-            self._fault(f'invalid pattern "{shown(pattern)}" in {label}')
+            self._invalid(pattern, f"at {label}:{pattern.line}")
         return (rules,) if rules.patterns else ()
+
+    def _invalid(self, pattern: ignore.Invalid, where: str) -> None:
+        if len(pattern.text) > ignore.MAX_PATTERN_LENGTH:
+            limit = f"longer than {ignore.MAX_PATTERN_LENGTH:,} characters"
+            self._fault(f"the pattern {where} is {limit}", "split it into several patterns")
+            return
+        hint = "use the syntax of .gitignore"
+        self._fault(f'invalid pattern "{shown(pattern.text)}" {where}', hint)
 
     def _too_many(self) -> None:
         counts: dict[str, int] = {}
@@ -233,6 +255,9 @@ class Walk:
             counts[top] = counts.get(top, 0) + 1
         most = max(counts, key=lambda top: counts[top], default="folders")
         hint = f"exclude files in .paddleignore; most of them are in {shown(most)}"
+        if self._entries_left < 0:
+            self._fault(f"more than {MAX_ENTRIES:,} files, most of which are ignored", hint)
+            return
         self._fault(f"the package has more than {MAX_FILES:,} files or folders", hint)
 
     def _fault(self, message: str, hint: str | None = None) -> None:

@@ -25,10 +25,11 @@ MAX_RANGE = 10_000
 MAX_LENGTH = 4 << 20
 MAX_BITS = 4_000
 MAX_DEPTH = 100
+MAX_WIDTH_DIGITS = 5
 MAX_MEMORY = 512 << 20
 
 # `{:2000000000}` and `%2000000000d` make long texts of short ones, and so do these.
-_WIDE = re.compile(r"[0-9]{6}|\*")
+_WIDE = re.compile(rf"[0-9]{{{MAX_WIDTH_DIGITS + 1}}}|\*")
 _WIDTHS = frozenset(("center", "ljust", "rjust", "zfill", "expandtabs", "format", "format_map"))
 _WIDTH_FILTERS = frozenset(("center", "format", "indent", "wordwrap", "batch", "slice"))
 # Frames whose lines are steps; all others are only timed.
@@ -166,7 +167,7 @@ def _padding(text: str, arguments: Iterable[Any]) -> None:
 
 def _format(text: str) -> None:
     if ("%" in text or "{" in text) and _WIDE.search(text):
-        raise TooMuch("formats a value with a width of more than 5 digits")
+        raise TooMuch(f"formats a value with a width of more than {MAX_WIDTH_DIGITS} digits")
 
 
 def _length(size: int) -> None:

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from paddlespec.boundary import HINT, Boundary, boundary
+from paddlespec.boundary import HINT, Boundary, boundary, is_open_file
 from paddlespec.diagnostic import Diagnostic, Span
 from paddlespec.spec import project
 from paddlespec.spec.source import MAX_BYTES, Reading, read
@@ -56,7 +56,7 @@ class Files:
 
     def _is_outside(self, path: str) -> bool:
         """Whether links lead from *path* out of its boundary."""
-        if path == STDIN:
+        if path == STDIN or is_open_file(path):
             return False
         folder = os.path.dirname(path)
         if folder not in self._outside:

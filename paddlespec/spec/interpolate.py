@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _OPEN, _CLOSE = "${{", "}}"
-_MAX_TEXT = 4 << 20
-_MAX_NESTING = 32
+MAX_TEXT = 4 << 20
+MAX_NESTING = 32
 _FIXED: dict[str, Path] = {
     "metadata.name": ("metadata", "name"),
     "spec.trainers.replicas": ("spec", "trainers", "replicas"),
@@ -112,7 +112,7 @@ class _Names:
         self.resolving: list[str] = []
         self.resolved: dict[str, Any] = {}
         self.used: set[str] = set()
-        self.text_left = _MAX_TEXT
+        self.text_left = MAX_TEXT
 
     def expand(self, text: str) -> Any:
         """Return the value of a text with expressions."""
@@ -128,7 +128,7 @@ class _Names:
         expanded = "".join(map(_text, parts))
         self.text_left -= len(expanded)
         if self.text_left < 0:
-            raise _Unresolved(f"expressions expand to more than {_MAX_TEXT >> 20} MiB")
+            raise _Unresolved(f"expressions expand to more than {MAX_TEXT >> 20} MiB")
         return expanded
 
     def value(self, name: str) -> Any:
@@ -138,8 +138,8 @@ class _Names:
             return self.resolved[name]
         if name in self.resolving:
             raise _Unresolved(f"{name} refers to itself", is_circular=True)
-        if len(self.resolving) == _MAX_NESTING:
-            message = f"expressions are nested more than {_MAX_NESTING} levels deep"
+        if len(self.resolving) == MAX_NESTING:
+            message = f"expressions are nested more than {MAX_NESTING} levels deep"
             raise _Unresolved(message, is_circular=True)
         value = self.lookup(name)
         if isinstance(value, str) and _OPEN in value:

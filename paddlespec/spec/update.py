@@ -10,9 +10,11 @@ that does not start with a top-level key is relative to `spec`.
 from __future__ import annotations
 
 import json
+import os
 import re
 from typing import Any, Literal, NamedTuple, NoReturn
 
+from paddlespec.boundary import HINT, boundary, is_open_file
 from paddlespec.diagnostic import (
     Diagnostic,
     InvalidSpec,
@@ -50,10 +52,11 @@ class Update(NamedTuple):
         return Span(f"{self.option} {self.text}" if self.option else self.text)
 
 
-def parse(text: str, option: str = "--update") -> Update:
+def parse(text: str, option: str = "--update", allowed: tuple[str, ...] = ()) -> Update:
     """
     Parse one override; the schema determines the type of the value.
 
+    Links must not lead from a file to a place outside its repository, except to *allowed* folders.
     Raises `InvalidSpec` at the option, with the most similar path as a hint if the path is unknown.
     """
     blank = Update(text.encode("utf-8", "replace").decode(), (), "set", option=option)
@@ -70,7 +73,7 @@ def parse(text: str, option: str = "--update") -> Update:
     node = _field(path, update)
     if append:
         node = fields.member(node, 0) or {}
-    return update._replace(value=_value(right, node, update))
+    return update._replace(value=_value(right, node, update, allowed))
 
 
 def apply(document: Document, update: Update) -> Document:
@@ -147,9 +150,9 @@ def _addressed(field: str, path: Path) -> str:
     return dotted(tuple(parts[:-1] if isinstance(last, int) else parts)).removeprefix("spec.")
 
 
-def _value(text: str, node: fields.Node, update: Update) -> Any:
+def _value(text: str, node: fields.Node, update: Update, allowed: tuple[str, ...]) -> Any:
     if text.startswith("@"):
-        text = _content(text[1:], update)
+        text = _content(text[1:], update, allowed)
     elif text.startswith("\\@"):
         text = text[1:]
     if update.path[:2] == ("spec", "parameters"):
@@ -168,7 +171,10 @@ def _value(text: str, node: fields.Node, update: Update) -> Any:
     return reading.documents[0].data
 
 
-def _content(name: str, update: Update) -> str:
+def _content(name: str, update: Update, allowed: tuple[str, ...]) -> str:
+    limit = boundary(os.path.dirname(name), allowed)
+    if "\0" not in name and not is_open_file(name) and not limit.holds(name):
+        _refuse(update, f"{name} is a link that leads out of {limit}", "outside", HINT)
     try:
         with open(name, encoding="utf-8", newline="") as file:
             text = file.read(_MAX_TEXT + 1)

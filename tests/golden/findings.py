@@ -14,6 +14,7 @@ from paddlespec.spec.files import Files
 # An unpacked source archive is no repository.
 HERE = str(Path(__file__).parent)
 _LATIN = "# saved as latin-1"
+_BESIDE = "# with a file "
 _OVERLAY = "apiVersion: paddlespec.io/v1\nkind: Overlay\n"
 
 
@@ -47,6 +48,9 @@ def find(file: str, choices: Choices) -> list[Diagnostic]:
 def of_example(base: str, text: str, folder: Path) -> list[Diagnostic]:
     """Return the diagnostics of a documented example, merged into the spec *base*."""
     choices = options(text)
+    first = text.partition("\n")[0]
+    if first.startswith(_BESIDE):
+        (folder / first.removeprefix(_BESIDE)).write_text("", encoding="utf-8")
     (folder / "paddlejob.yaml").write_text(base, encoding="utf-8")
     encoding = "latin-1" if text.startswith(_LATIN) else "utf-8"
     (folder / "example.yaml").write_text(text + _OVERLAY, encoding=encoding)

@@ -68,6 +68,7 @@ class TestPackage:
             pytest.param("code", ("jobs/code", "../../beside"), id="link"),
             pytest.param("../lib/code", ("lib", "../beside"), id="behind-a-link"),
             pytest.param("missing/../../../beside", None, id="missing"),
+            pytest.param("../" * 30 + "dev/shm", None, id="devices"),
             pytest.param("one", ("jobs/one", "two"), id="link-to-a-link"),
         ],
     )
@@ -167,6 +168,17 @@ class TestFiles:
         overlay = spec("../beside/overlay.yaml", "apiVersion: paddlespec.io/v1\nkind: Overlay\n")
         assert command("validate", spec("jobs/paddlejob.yaml"), "--overlay", overlay) == 0
 
+    def test_a_value_of_a_file_is_inside_its_repository(
+        self, machine: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        os.symlink("../../beside/key.txt", "jobs/run.sh")
+        file = spec("jobs/paddlejob.yaml")
+        text = refused(capsys, "render", file, "-u", "command=@jobs/run.sh")
+        assert "jobs/run.sh is a link that leads out of the repository [outside]" in text
+        assert command("validate", file, "-u", "command=@../beside/key.txt") == 0
+        options = ("-u", "command=@jobs/run.sh", "--allow-outside", "../beside")
+        assert command("validate", file, *options) == 0
+
     def test_a_project_file_is_inside_the_repository(
         self, machine: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
@@ -186,6 +198,8 @@ class TestFiles:
     ) -> None:
         with open(spec("../beside/any.yaml"), encoding="utf-8") as file:
             assert command("validate", f"/dev/fd/{file.fileno()}") == 0
+            update = f"command=@/dev/fd/{file.fileno()}"
+            assert command("validate", spec("jobs/paddlejob.yaml"), "-u", update) == 0
 
 
 @posix
@@ -204,6 +218,14 @@ class TestOwner:
             assert ".paddlespec.yaml: error: belongs to another user [file]" in text
             assert "PLANTED" not in text
         assert command("validate", file, "--allow-outside", ".") == 0
+
+    @root
+    def test_no_job_is_looked_for_without_its_project_file(
+        self, machine: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        file = spec("jobs/paddlejob.yaml")
+        os.chown(spec(".paddlespec.yaml", PROJECT), OTHER_USER, OTHER_USER)
+        assert "belongs to another user" in refused(capsys, "kill", file, "--target", "local")
 
     @root
     def test_one_of_the_owner_of_the_specs_is_not(

@@ -226,7 +226,7 @@ def test_an_invalid_pattern_is_reported_with_its_file(tmp_path: Path) -> None:
     write(tmp_path, **{"sub/.gitignore": "a\\\n", "a": ""})
     assert messages(tmp_path, exclude=["!"]) == [
         'invalid pattern "!" in exclude',
-        'invalid pattern "a\\" in sub/.gitignore',
+        'invalid pattern "a\\" at sub/.gitignore:1',
     ]
 
 
@@ -618,6 +618,16 @@ def test_the_size_limit_of_a_config_map_is_exact(tmp_path: Path) -> None:
     assert "largest: model.bin (1,047,041)" in fault.hint
 
 
+@pytest.mark.parametrize("size", [3 << 30, 20 << 30])
+def test_a_sparse_file_is_too_large(tmp_path: Path, size: int) -> None:
+    with open(tmp_path / "x.bin", "wb") as file:
+        file.truncate(size)
+    (fault,) = delivery(package(), collected(tmp_path)).faults
+    assert (
+        fault.message == f"the package has {size:,} bytes; ConfigMap delivery is limited to 1 MiB"
+    )
+
+
 def test_a_package_too_large_for_client_side_kubectl_is_a_warning(tmp_path: Path) -> None:
     fits = (MAX_CLIENT_SIDE_BYTES - 1536) // 512 * 512
     write(tmp_path, a="x" * fits)
@@ -645,7 +655,7 @@ def test_slow_modules_are_imported_on_first_use(tmp_path: Path) -> None:
         "import sys\n"
         "from types import SimpleNamespace as Package\n"
         "from paddlespec.package import archive, collect, delivery\n"
-        "slow = {'pathspec', 'tarfile', 'hashlib', 'dataclasses', 'inspect', 'pydantic'}\n"
+        "slow = {'tarfile', 'hashlib', 'dataclasses', 'inspect', 'pydantic'}\n"
         "package = Package(path='.', into='.', exclude=[], requirements=None, delivery='auto')\n"
         "found = collect.collect(package, sys.argv[1])\n"
         "archive.archive(found, '.')\n"

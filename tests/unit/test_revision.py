@@ -16,6 +16,7 @@ from paddlespec.change.diff import Comparison, Operation
 from paddlespec.cli.shared.manifest_folder import changes, write
 from paddlespec.diagnostic import InvalidSpec
 from paddlespec.git import baseline, repository
+from paddlespec.git.run import run
 from paddlespec.pipeline import (
     Built,
     Choices,
@@ -569,7 +570,7 @@ def test_only_required_files_are_checked_out(clone: Clone, monkeypatch: pytest.M
     clone.write("a lot\n", "elsewhere/data.csv")
     clone.commit()
     inputs: list[bytes] = []
-    original = repository.run
+    original = run
 
     def recorded(arguments: Any, cwd: str, text: bytes = b"", variables: Any = None) -> bytes:
         inputs.append(text)

@@ -130,6 +130,9 @@ def _of_specs(paths: list[str], chosen: Choices, namespace: str | None) -> Itera
         jobs, wrong = load(path, files, chosen)
         faults += wrong
         for job in jobs:
+            # Without its project file, a job would be looked for in another place.
+            found = job.project.diagnostics if job.project else ()
+            faults += [fault for fault in found if fault.code in ("file", "outside")]
             name = getattr(job.job.metadata, "name", None)
             if not isinstance(name, str):
                 raise Stop(Exit.usage, f"{path}: metadata.name is missing", "set it in the spec")

@@ -46,6 +46,12 @@ def quota(
         ),
     ] = None,
     datacenter: options.Datacenter = None,
+    allow_outside: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allow-outside", metavar="DIR", help="With --for: let the spec read files in DIR."
+        ),
+    ] = None,
     templates: options.TemplatesFolder = None,
     watch: listing.Watch = False,
     output: listing.Form = "table",
@@ -68,7 +74,7 @@ def quota(
         raise Stop(Exit.usage, "--overlay, --profile, -u and --templates need --for PATH")
     if path is not None and everywhere:
         raise Stop(Exit.usage, "--for looks into the namespace of the job: remove -A")
-    layers = options.Layers(overlay, profile, update, None, datacenter)
+    layers = options.Layers(overlay, profile, update, None, datacenter, allow_outside)
     with _question(path, layers, cluster, templates, everywhere=everywhere) as question:
         if watch:
             follow_list(
