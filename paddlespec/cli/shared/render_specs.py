@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import gc
-import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from paddlespec.cli.shared import output as write
 from paddlespec.cli.shared.exits import Exit
 from paddlespec.cli.shared.parallel import spread
 from paddlespec.cli.shared.session import find_specs, load_each, report
@@ -60,9 +60,9 @@ def render(
     report(in_order(diagnostics), texts, quiet=quiet, no_color=no_color)
     if output == "json":
         items = "".join(share.text for share in shares).removesuffix(",\n")
-        sys.stdout.write(f'{{"apiVersion": "v1", "kind": "List", "items": [\n{items}\n]}}\n')
+        write.data(f'{{"apiVersion": "v1", "kind": "List", "items": [\n{items}\n]}}\n')
     else:
-        sys.stdout.writelines(share.text for share in shares)
+        write.data("".join(share.text for share in shares))
     return Exit.done
 
 
@@ -77,19 +77,21 @@ def render_to_folder(
     quiet: bool = False,
 ) -> int:
     """Make the folder *out* hold exactly the manifests of *paths*; with *check*, only compare."""
+    from paddlespec.cli.shared import manifest_folder
     from paddlespec.cli.shared.build import build_all
-    from paddlespec.cli.shared.manifest_folder import changes, write
     from paddlespec.cli.shared.session import load_valid
 
     jobs = load_valid(paths, chosen.files(), chosen, quiet=quiet, no_color=no_color)
-    files = changes(build_all(jobs, templates, chosen.allowed), out, chosen.allowed)
+    files = manifest_folder.changes(
+        build_all(jobs, templates, chosen.allowed), out, chosen.allowed
+    )
     if check:
-        sys.stdout.writelines(f"{file.verb} {file.path}\n" for file in files)
+        write.lines(f"{file.verb} {file.path}" for file in files)
         return Exit.no if files else Exit.done
-    write(files)
+    manifest_folder.write(files)
     if not quiet:
         noun = "file" if len(files) == 1 else "files"
-        sys.stderr.write(f"{out}: {len(files)} {noun} written or removed\n")
+        write.note(f"{out}: {len(files)} {noun} written or removed")
     return Exit.done
 
 
