@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 from random import Random
 
-from targets import TARGETS, prepare
+from readers import TARGETS, prepare
 
 LONG = 100_000
 

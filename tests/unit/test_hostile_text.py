@@ -325,3 +325,62 @@ def test_a_second_signal_prints_no_traceback(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, script], capture_output=True, check=False)
     assert done.stderr == b""
     assert done.returncode == -signal.SIGTERM
+
+
+# Secrets
+
+SECRETS = """\
+apiVersion: paddlespec.io/v1
+kind: PaddleJob
+metadata: {name: j}
+spec:
+  mode: collective
+  image: x:1
+  env: {SALT: {value: canary-salt, sensitive: true}}
+  trainers: {command: [a]}
+  patches:
+    - target: {kind: Job}
+      patch:
+        spec:
+          template:
+            spec:
+              containers: [{name: paddle, env: [{name: PATCH_TOKEN, value: canary-patch}]}]
+    - target: {kind: Job}
+      patch: [{op: add, path: /metadata/annotations, value: {apiKey: canary-json}}]
+"""
+
+
+@pytest.mark.parametrize("form", ["--preview", "--show-origin", "-o spec"])
+def test_what_people_read_hides_what_a_comparison_hides(command: Command, form: str) -> None:
+    Path("secrets.yaml").write_text(SECRETS)
+    ended = command("render", "secrets.yaml", *form.split())
+    assert ended.code == 0
+    assert "canary" not in ended.out + ended.err
+
+
+def test_credentials_in_patches_are_reported(command: Command) -> None:
+    Path("secrets.yaml").write_text(SECRETS)
+    found = json.loads(command("validate", "secrets.yaml", "-o", "json").out)["diagnostics"]
+    assert [(each["code"], each["line"]) for each in found] == [
+        ("looks-like-secret", 15),
+        ("looks-like-secret", 17),
+    ]
+    assert "canary" not in json.dumps(found)
+
+
+def test_manifests_with_credentials_are_announced_once(command: Command) -> None:
+    Path("secrets.yaml").write_text(SECRETS)
+    ended = command("render", "secrets.yaml")
+    assert ended.out.count("canary") == 3
+    assert ended.err.count("plain text") == 1
+    assert "plain text" not in command("render", "secrets.yaml", "-q").err
+    assert "plain text" not in command("render", "job.yaml").err
+
+
+@pytest.mark.parametrize(
+    "update",
+    ["image=ghp_canarycanarycanarycanary\\ x", "parameters.token=canary:[", "env.A={b: canary}"],
+)
+def test_invalid_updates_that_look_secret_are_not_quoted(command: Command, update: str) -> None:
+    Path("secrets.yaml").write_text(SECRETS)
+    assert "canary" not in command("validate", "secrets.yaml", "-u", update).out

@@ -53,7 +53,7 @@ def finish(command: Callable[[], object]) -> int:
     Afterwards signals end the process at once: Python would print a traceback for one that arrives
     while it exits.
     """
-    code = Exit.terminated
+    code: int = Exit.terminated
     try:
         code = run(command)
     except KeyboardInterrupt:  # the second one, while the first is being reported
