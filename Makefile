@@ -16,7 +16,7 @@ WAITING ?= 6
 WAIT_FOR := tests/cluster tests/process
 EXAMPLE := examples/fit-a-line-collective
 
-.PHONY: help demo test lint types contracts unit cluster nightly faults bench cluster-bin lock schemas docs-commands clean
+.PHONY: help demo test lint types contracts unit cluster nightly faults fuzz bench cluster-bin lock schemas docs-commands clean
 
 help:
 	@echo "make demo         install, validate, preview, and rehearse a real training job on this machine"
@@ -26,6 +26,7 @@ help:
 	@echo "make cluster      run the tests that need a cluster or processes"
 	@echo "make nightly      many more examples for each property, and every fault"
 	@echo "make faults       inject every fault at every request of every command (15 minutes)"
+	@echo "make fuzz         run every fuzzer with 100,000 inputs (hours)"
 	@echo "make bench        compare performance with similar tools"
 	@echo "make cluster-bin  build Kubernetes, JobSet and Kueue for the cluster tests (Go, once)"
 	@echo "make lock         pin what tests and CI install, with hashes, to the newest versions"
@@ -93,6 +94,9 @@ $(PEERS)/.ready: Makefile
 	test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
 	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check torchx kubernetes 'setuptools<81'
 	touch $@
+
+fuzz: $(READY)
+	nice $(BIN)/python tests/fuzz
 
 bench: $(READY) $(PEERS)/.ready
 	PEERS=$(abspath $(PEERS)/bin) $(BIN)/python tests/bench/bench.py

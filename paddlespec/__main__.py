@@ -15,21 +15,21 @@ def main() -> None:
     arguments = sys.argv[1:]
     if arguments == ["--version"] and _printed_version():
         return
-    from paddlespec.cli.shared.exits import run
+    from paddlespec.cli.shared.exits import finish
 
     command, *paths = arguments or [""]
     if paths and not any(path.startswith("-") for path in paths):
         if command == "validate":
             from paddlespec.cli.shared.validate_specs import validate
 
-            sys.exit(run(lambda: validate(paths)))
+            sys.exit(finish(lambda: validate(paths)))
         if command == "render":
             from paddlespec.cli.shared.render_specs import render
 
-            sys.exit(run(lambda: render(paths)))
+            sys.exit(finish(lambda: render(paths)))
     from paddlespec.cli.app import main as command_line
 
-    sys.exit(run(command_line))
+    sys.exit(finish(command_line))
 
 
 def _printed_version() -> bool:

@@ -63,18 +63,15 @@ _limits: ContextVar[Limits | None] = ContextVar("limits", default=None)
 def bounded(pool: Pool) -> Pool:
     """Make every connection of *pool* obey the limits of its request."""
     pool.pool_classes_by_scheme = {
-        scheme: type(
-            "BoundedPool",
-            (kind,),
-            {
-                "ConnectionCls": type(
-                    "Connection", (kind.ConnectionCls,), {"response_class": _Answer}
-                )
-            },
-        )
-        for scheme, kind in pool.pool_classes_by_scheme.items()
+        scheme: _bounded(kind) for scheme, kind in pool.pool_classes_by_scheme.items()
     }
     return pool
+
+
+def _bounded(kind: Any) -> Any:
+    """Derive a class of connection pools, which may be that of a proxy."""
+    connection = type("Connection", (kind.ConnectionCls,), {"response_class": _Answer})
+    return type("Pool", (kind,), {"ConnectionCls": connection})
 
 
 @contextmanager
@@ -155,7 +152,8 @@ class _Answer(http.client.HTTPResponse):
     def __init__(self, sock: Any, *args: Any, **kwargs: Any) -> None:
         limits = _limits.get()
         self._source = None if limits is None else _Source(sock, limits)
-        super().__init__(self._source or sock, *args, **kwargs)
+        source: Any = self._source or sock
+        super().__init__(source, *args, **kwargs)
 
     def begin(self) -> None:
         super().begin()

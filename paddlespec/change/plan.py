@@ -11,7 +11,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from paddlespec import bundled
 from paddlespec.change.diff import Operation
+from paddlespec.render.shape import Shape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,24 +93,25 @@ def dump(plan: Plan) -> str:
 
 def parse(text: str) -> Plan:
     """Read what `dump` wrote; raises `ValueError` for anything else."""
-    try:
-        data = json.loads(text)
-        if (data["apiVersion"], data["kind"]) != (API_VERSION, KIND):
-            raise ValueError("another kind of document")
-        jobs = [
-            JobPlan(
-                job["job"],
-                job["namespace"],
-                job["server"],
-                job["step"],
-                job["run"],
-                {name: ObjectPlan(**fields) for name, fields in job["objects"].items()},
-            )
-            for job in data["jobs"]
-        ]
-        return Plan(tuple(jobs), dict(data["invocation"]))
-    except (KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError("not a plan") from error
+    data = _shape().read(text)
+    if (data["apiVersion"], data["kind"]) != (API_VERSION, KIND):
+        raise ValueError("not a plan")
+    jobs = [
+        JobPlan(
+            job["job"],
+            job["namespace"],
+            job["server"],
+            job["step"],
+            job["run"],
+            {name: ObjectPlan(**fields) for name, fields in job["objects"].items()},
+        )
+        for job in data["jobs"]
+    ]
+    return Plan(tuple(jobs), dict(data["invocation"]))
+
+
+def _shape() -> Shape:
+    return Shape(json.loads(bundled.text("schemas", "output", "plan.v1.json")))
 
 
 def _object(row: Row, known: dict[str, Any]) -> ObjectPlan:

@@ -53,6 +53,7 @@ CHECKS: tuple[Check, ...] = (
     policy.idle_pservers,
     secrets.in_parameters,
     secrets.in_commands,
+    secrets.in_patches,
 )
 
 ROLE_CHECKS: tuple[RoleCheck, ...] = (

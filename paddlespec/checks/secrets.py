@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from paddlespec.checks import reads
 from paddlespec.checks.written import written
+from paddlespec.render.runtime import ROLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from paddlespec.checks import Env, Facts
     from paddlespec.diagnostic import Diagnostic, Path
-    from paddlespec.model import Role
+    from paddlespec.model import Job, Role
     from paddlespec.render.runtime import RoleName
 
 _HINT = "store it in a Secret: `NAME: {secret: SECRET, key: KEY}` under `env`"
@@ -141,6 +142,39 @@ def in_role_commands(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagn
     """Check the command of one role in the same way."""
     if role.command:
         yield from _in_command(facts, ("spec", name, "command"), role.command)
+
+
+@reads("spec.patches")
+def in_patches(facts: Facts) -> Iterator[Diagnostic]:
+    """Patches set values of rendered objects, which everyone sees who may read those."""
+    for index in range(len(facts.job.spec.patches)):
+        where: Path = ("spec", "patches", index, "patch")
+        for path, name in _credentials_in(facts.document.at(where), where):
+            what = f"the value of {name}" if name else "a value of the patch"
+            yield facts.warning("looks-like-secret", f"{what} looks like a credential", path, _HINT)
+
+
+def has_sensitive(job: Job) -> bool:
+    """Whether *job* marks a literal as sensitive."""
+    holders = [job.spec, *(getattr(job.spec, role) for role in ROLES)]
+    sources = [source for holder in holders if holder for source in (holder.env or {}).values()]
+    return any(getattr(source, "sensitive", False) for source in sources)
+
+
+def _credentials_in(value: object, path: Path, name: str = "") -> Iterator[tuple[Path, str]]:
+    """Yield the paths of literals that could be credentials, with the names of their variables."""
+    if isinstance(value, dict):
+        variable = value.get("name")
+        for key, item in value.items():
+            own = variable if key == "value" and isinstance(variable, str) else key
+            yield from _credentials_in(item, (*path, key), own)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _credentials_in(item, (*path, index))
+    elif isinstance(value, str):
+        named = names_secret(name) and _is_literal(value) and path[-2:-1] != ("secretKeyRef",)
+        if named or looks_secret(value):
+            yield path, name if named else ""
 
 
 def _in_command(facts: Facts, path: Path, command: str | Sequence[str]) -> Iterator[Diagnostic]:

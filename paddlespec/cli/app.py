@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from typing import Annotated, Any
 
@@ -9,6 +10,7 @@ import typer
 
 from paddlespec.cli.lazy import Group, LazyGroup, filled
 from paddlespec.cli.shared.exits import Exit, Stop
+from paddlespec.cli.shared.output import note
 
 _CONFIG = Group(
     "Manage datacenters, and your own connections to them.",
@@ -133,7 +135,10 @@ def main() -> int:
         show = getattr(error, "show", None)
         if show is None:
             raise
-        show()
+        shown = io.StringIO()
+        show(shown)
+        for line in shown.getvalue().splitlines():
+            note(line)
         return Exit.usage
     return code if isinstance(code, int) else Exit.done
 

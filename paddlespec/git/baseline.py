@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from paddlespec.boundary import HINT as OUTSIDE_HINT
 from paddlespec.boundary import boundary
 from paddlespec.change.diff import Comparison, Row, diff
-from paddlespec.diagnostic import Diagnostic, InvalidSpec, Span, has_errors, in_order
+from paddlespec.diagnostic import Diagnostic, InvalidSpec, Span, dotted, has_errors, in_order
 from paddlespec.git.repository import repository
 from paddlespec.git.snapshot import Snapshot
 from paddlespec.pipeline import build, load
+from paddlespec.render import shape
 from paddlespec.render.manifest import JOB_LABEL
 from paddlespec.render.template import TemplateFault, Templates
 from paddlespec.runs.failures import OperationFailed
@@ -28,9 +29,11 @@ from paddlespec.spec.source import MAX_BYTES, read
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from paddlespec.diagnostic import Path
     from paddlespec.git.repository import Repository
     from paddlespec.pipeline import Built, Choices, Loaded
     from paddlespec.render.manifest import Manifest
+    from paddlespec.spec.document import Document
 
 REVISION = "git:"
 Key = tuple[str, "str | None"]
@@ -253,7 +256,11 @@ def _of_folder(folder: str, allowed: tuple[str, ...], *, covered: bool) -> dict[
             reading = read(file.read(MAX_BYTES + 1), path, "manifest")
         faults += reading.diagnostics
         for document in reading.documents:
-            for manifest in _objects(document.data):
+            for place, manifest in _objects(document.data):
+                wrong = shape.manifest(manifest["kind"]).wrong(manifest)
+                if wrong is not None:
+                    faults.append(_mistyped(document, (*place, *wrong)))
+                    continue
                 metadata = manifest["metadata"]
                 key = metadata["labels"][JOB_LABEL], metadata.get("namespace")
                 past = jobs.setdefault(key, Past([], covered=covered))
@@ -272,20 +279,26 @@ def _yaml_files(folder: str) -> Iterator[str]:
                 yield path
 
 
-def _objects(data: object) -> Iterator[Manifest]:
-    """Yield our objects in a document, which may be a List."""
+def _mistyped(document: Document, path: Path) -> Diagnostic:
+    message = f"{dotted(path)}: wrong type for a Kubernetes object"
+    hint = "write the folder again with: paddlespec render PATH --out DIR"
+    return Diagnostic("type", message, document.locate(path), path, hint=hint)
+
+
+def _objects(data: object, place: Path = ()) -> Iterator[tuple[Path, Manifest]]:
+    """Yield our objects in a document, which may be a List, with their paths."""
     if not isinstance(data, dict):
         return
     items = data.get("items")
     if str(data.get("kind")).endswith("List") and isinstance(items, list):
-        for item in items:
-            yield from _objects(item)
+        for index, item in enumerate(items):
+            yield from _objects(item, (*place, "items", index))
         return
     metadata = data.get("metadata")
     if isinstance(metadata, dict) and isinstance(labels := metadata.get("labels"), dict):
         required = {"apiVersion": data, "kind": data, "name": metadata, JOB_LABEL: labels}
         if all(isinstance(parent.get(key), str) for key, parent in required.items()):
-            yield data
+            yield place, data
 
 
 def _key(loaded: Loaded) -> Key:

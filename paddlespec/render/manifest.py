@@ -29,7 +29,7 @@ def identity(manifest: Manifest) -> Identity:
 
 def role(manifest: Manifest) -> str | None:
     """Return the role of *manifest*, or None."""
-    label: str | None = manifest["metadata"].get("labels", {}).get(ROLE_LABEL)
+    label: str | None = (manifest["metadata"].get("labels") or {}).get(ROLE_LABEL)
     return label
 
 

@@ -10,8 +10,12 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from paddlespec.answers import parsed
+
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
+
+    from paddlespec.diagnostic import Path
 
 Schema = dict[str, Any]
 
@@ -93,8 +97,8 @@ _CONTAINER = _object(
     {
         "name": _TEXT,
         "image": _TEXT,
-        "command": _list(_TEXT),
-        "args": _list(_TEXT),
+        "command": {"type": "array", "items": _TEXT},
+        "args": {"type": "array", "items": _TEXT},
         "restartPolicy": _TEXT,
         "env": _list(_object({"name": _TEXT, "value": _TEXT, "valueFrom": _ANY_OBJECT}, "name")),
         "resources": _RESOURCES,
@@ -507,13 +511,34 @@ class Shape:
         self._schema = schema
 
     def fault(self, data: object) -> str | None:
+        """Return the path of the first value of a wrong type as text, or None."""
+        path = self.wrong(data)
+        if path is None:
+            return None
+        text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+        return text.removeprefix(".")[:_LONGEST_PATH] or "the answer as a whole"
+
+    def wrong(self, data: object) -> Path | None:
         """Return the path of the first value of a wrong type, or None."""
-        return _fault(_compiled(self), data)
+        validator = _compiled(self)
+        try:
+            if validator.is_valid(data):
+                return None
+            return tuple(next(iter(validator.iter_errors(data))).instance_path)
+        except ValueError:  # what UTF-8 cannot encode
+            return ()
+
+    def read(self, text: str) -> Any:
+        """Parse JSON of this shape; raises `ValueError`."""
+        data = parsed(text)
+        if self.wrong(data) is not None:
+            raise ValueError("a value has a wrong type")
+        return data
 
     def compiled(self) -> Draft202012Validator:
         import jsonschema_rs
 
-        return jsonschema_rs.Draft202012Validator({**self._schema, "$defs": _DEFS})
+        return jsonschema_rs.Draft202012Validator({"$defs": _DEFS, **self._schema})
 
 
 @lru_cache(maxsize=64)
@@ -533,6 +558,12 @@ def listed(kind: str, *, namespaced: bool = False) -> Shape:
 def manifest(kind: str) -> Shape:
     """The shape of an object as somebody wrote it."""
     return Shape(_of(kind, _METADATA))
+
+
+def is_manifest(data: object) -> bool:
+    """Report whether *data* is an object of Kubernetes, or of a rehearsal."""
+    kind = data.get("kind") if isinstance(data, dict) else None
+    return isinstance(kind, str) and manifest(kind).wrong(data) is None
 
 
 ANY = Shape(_ANY_OBJECT)
@@ -625,15 +656,3 @@ def _of(kind: str, metadata: Schema, *, identified: bool = True) -> Schema:
 @lru_cache(maxsize=128)
 def _compiled(shape: Shape) -> Draft202012Validator:
     return shape.compiled()
-
-
-def _fault(validator: Draft202012Validator, data: object) -> str | None:
-    try:
-        if validator.is_valid(data):
-            return None
-        error = next(iter(validator.iter_errors(data)))
-        steps = error.instance_path
-    except ValueError:  # what UTF-8 cannot encode
-        steps = []
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
-    return text.removeprefix(".")[:_LONGEST_PATH] or "the answer as a whole"

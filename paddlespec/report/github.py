@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from paddlespec.report.width import REPLACEMENT, plain
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from paddlespec.diagnostic import Diagnostic
 
 _MESSAGE = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+_BREAKS = frozenset("\r\n")
 _PROPERTY = _MESSAGE | str.maketrans({":": "%3A", ",": "%2C"})
 
 
@@ -32,13 +35,14 @@ def _command(diagnostic: Diagnostic) -> str:
     if diagnostic.hint:
         message += f"\n{diagnostic.hint}"
     listed = ",".join(f"{key}={_escaped(value)}" for key, value in properties.items())
-    return f"::{diagnostic.severity.value} {listed}::{_utf8(message).translate(_MESSAGE)}"
+    return f"::{diagnostic.severity.value} {listed}::{_clean(message).translate(_MESSAGE)}"
 
 
 def _escaped(value: object) -> str:
-    return _utf8(str(value)).translate(_PROPERTY)
+    return _clean(str(value)).translate(_PROPERTY)
 
 
-def _utf8(text: str) -> str:
-    """Replace surrogates, which stand for undecodable bytes in file names."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+def _clean(text: str) -> str:
+    """Replace controls and undecodable bytes; the runner decodes breaks of lines only."""
+    shown = "".join(char if char in _BREAKS else plain(char) for char in text)
+    return shown.replace("##[", f"##{REPLACEMENT}[")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from paddlespec.checks.secrets import looks_secret, names_secret
 from paddlespec.render.runtime import ROLES
 from paddlespec.spec.document import walk
 
@@ -68,9 +69,11 @@ class Secrets(NamedTuple):
         return shown
 
     def _variable(self, entry: Any) -> Any:
-        if isinstance(entry, dict) and entry.get("name") in self.variables and "value" in entry:
-            return {**entry, "value": MASK}
-        return entry
+        if not isinstance(entry, dict) or not entry.get("value"):
+            return entry
+        name = entry.get("name")
+        is_secret = name in self.variables or (isinstance(name, str) and names_secret(name))
+        return {**entry, "value": MASK} if is_secret else entry
 
 
 def masked(
@@ -83,7 +86,6 @@ def masked(
 
 def effective_spec(loaded: Loaded) -> str:
     """Return the applied spec, with all layers merged, as YAML without secrets."""
-    from paddlespec.checks.secrets import names_secret
     from paddlespec.spec.emit import dump
 
     secrets = secrets_of(loaded)
@@ -173,7 +175,10 @@ def redacted(diagnostic: Diagnostic) -> Diagnostic:
     left, splits, value = span.file.partition("=")
     if span.line or not splits or _PLAIN.fullmatch(value):
         return diagnostic
+    key = re.split(r"[ .]", left)[-1].rstrip("+-")
     unknown = diagnostic.code in (LOOKS_SECRET, "unknown-path")
+    if names_secret(key) or looks_secret(value):
+        unknown = True
     if unknown or value[:1] in ("{", "[") or re.search(r"(^|[ .:\"])env\b", left):
         return diagnostic._replace(span=span._replace(file=masked_option(span.file)))
     return diagnostic

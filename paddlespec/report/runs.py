@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from paddlespec.diagnostic import has_errors
 from paddlespec.report.moments import duration, moment
 from paddlespec.report.table import Column, table
 from paddlespec.runs.history import as_data
@@ -72,13 +73,13 @@ def one(recorded: Recorded, run: RunRecord) -> OneRun:
 
 
 def parsed(spec: str) -> Any:
-    """Parse an effective spec, which is stored as text."""
-    import yaml
+    """Parse an effective spec, which is stored as text; damaged ones stay text."""
+    from paddlespec.spec.source import read
 
-    try:
-        return yaml.safe_load(spec)
-    except yaml.YAMLError:
+    reading = read(spec, "spec")
+    if has_errors(reading.diagnostics) or len(reading.documents) != 1:
         return spec
+    return reading.documents[0].data
 
 
 def lasted(run: RunRecord, now: datetime) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 from unicodedata import category
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 _HARMFUL = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
 _ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 REPLACEMENT = "\ufffd"
+_COMMAND = re.compile(r"(^\s*|\r\s*)(::)", re.MULTILINE)
 _LONGEST = 400
 
 Grapheme = tuple[str, int]
@@ -22,9 +24,14 @@ def visible(text: str) -> str:
 
     Terminals execute control characters, and direction marks make a text look like another one.
     """
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(_ESCAPES.get(char) or plain(char) for char in text)
+    if not (text.isascii() and text.isprintable()):
+        text = "".join(_ESCAPES.get(char) or plain(char) for char in text)
+    return unbroken(text) if "##[" in text or text.lstrip().startswith("::") else text
+
+
+def unbroken(text: str) -> str:
+    """Break what GitHub's runner takes for a command: `::` at the start of a line, and `##[`."""
+    return _COMMAND.sub(rf"\1{REPLACEMENT}\2", text.replace("##[", f"##{REPLACEMENT}["))
 
 
 def plain(char: str) -> str:

@@ -162,7 +162,7 @@ def decode(texts: Mapping[str, str]) -> History:
     """
     try:
         return History(tuple(_run(data, texts) for data in json.loads(texts.get(_RUNS, "[]"))))
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError("not a history") from error
 
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _WORD = r"[A-Za-z0-9_./@+=()$,-]+(?::[A-Za-z0-9_./@+=()$,-]+)*"
 _SAFE = re.compile(rf"(?=[A-Za-z_/$]){_WORD}(?: {_WORD})*\Z|[0-9]+(?:m|[KMGT]i)\Z")
+# A runner of CI takes such lines of a log for commands, so they are written as quoted strings.
+_COMMAND = re.compile(r"^\s*::|##\[", re.MULTILINE)
 _RESERVED = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))
 _LITERAL = re.compile(
     r"[^\s\0-\x1f\x7f-\x9f\u2028\u2029\ufeff]"
@@ -63,7 +65,12 @@ def _block(value: Any, indent: str, first: str, out: list[str]) -> None:
 
 
 def _text(value: Any, indent: str) -> str:
-    if isinstance(value, str) and "\n" in value and _LITERAL.match(value):
+    if (
+        isinstance(value, str)
+        and "\n" in value
+        and _LITERAL.match(value)
+        and not _COMMAND.search(value)
+    ):
         body = value.removesuffix("\n")
         if body and not body.endswith("\n"):
             lines = [f"{indent}{line}" if line else "" for line in body.split("\n")]
@@ -75,7 +82,7 @@ def _scalar(value: Any) -> str:
     if isinstance(value, str):
         if _SAFE.match(value) and value.lower() not in _RESERVED:
             return value
-        quoted = json.dumps(value, ensure_ascii=False)
+        quoted = json.dumps(value, ensure_ascii=False).replace("##[", "\\x23#[")
         return quoted if quoted.isprintable() else "".join(map(_escaped, quoted))
     if value is None:
         return "null"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
+from paddlespec.backends.protocols import REQUEST_LOG
 from paddlespec.cli.app import main
 from paddlespec.cli.shared.exits import run
 
@@ -22,7 +24,7 @@ class Ended(NamedTuple):
 
 
 def invoked(capsys: pytest.CaptureFixture[str], *arguments: str) -> Ended:
-    """Run `paddlespec` with *arguments*; a command that changes signal handlers is undone."""
+    """Run `paddlespec` with *arguments*; changes of signals and logging are undone."""
     argv, handler = sys.argv, signal.getsignal(signal.SIGTERM)
     sys.argv = ["paddlespec", *arguments]
     capsys.readouterr()
@@ -31,4 +33,6 @@ def invoked(capsys: pytest.CaptureFixture[str], *arguments: str) -> Ended:
     finally:
         sys.argv = argv
         signal.signal(signal.SIGTERM, handler)
+        logging.getLogger(REQUEST_LOG).handlers.clear()
+        logging.getLogger(REQUEST_LOG).setLevel(logging.NOTSET)
     return Ended(code, *capsys.readouterr())

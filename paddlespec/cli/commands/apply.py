@@ -172,12 +172,12 @@ def _wait(
 
 def _advise(applied: Sequence[Applied], until: Until) -> None:
     """Print what can be done with each job next."""
-    from paddlespec.cli.shared.output import note
+    from paddlespec.cli.shared.output import notes
 
     for job in applied:
         advice = job.engine.capabilities.advice
         if advice is not None and (text := advice.after_apply(job.run, until)):
-            note(text)
+            notes(text)
 
 
 def _previewed(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from paddlespec.cli.shared import options
+from paddlespec.cli.shared import output as write
 from paddlespec.cli.shared.exits import Exit, Stop, worst
 from paddlespec.cli.shared.values import deadline_of, invalid
 
@@ -233,4 +234,5 @@ def _report(
         )
     except OperationFailed as error:
         raise Stop(Exit.refused, error.message, error.hint) from None
-    sys.stdout.write(text)
+    printed = {"text": write.text, "json": write.data}.get(output, write.markdown)
+    printed(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -34,7 +35,7 @@ def execute(
     """
     from paddlespec.cli.shared.capabilities import needed
     from paddlespec.cli.shared.engines import Engines
-    from paddlespec.cli.shared.output import remark
+    from paddlespec.cli.shared.output import fenced, remark
     from paddlespec.cli.shared.replicas import replica_of
     from paddlespec.cli.shared.streams import standard_streams
 
@@ -45,4 +46,6 @@ def execute(
         engine = engines.of_job(job)
         executes = needed(engine.capabilities.executes, engine, "exec", job.name)
         replica = replica_of(engine, job.name, role, index)
-        return executes.execute(job.name, replica, command, standard_streams, remark)
+        # What the command prints may be data for another program.
+        with fenced(sys.stderr):
+            return executes.execute(job.name, replica, command, standard_streams, remark)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
+from paddlespec.cli.shared import output as write
 from paddlespec.cli.shared.exits import Exit
 from paddlespec.cli.shared.values import one_of
 
@@ -44,7 +44,7 @@ def explain(
         import json
 
         data = fields.as_data(path, recursive=recursive)
-        sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+        write.data(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
     else:
-        sys.stdout.write(fields.tree(path) if recursive else fields.text(path))
+        write.text(fields.tree(path) if recursive else fields.text(path))
     return Exit.done

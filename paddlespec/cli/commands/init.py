@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from paddlespec.cli.shared import output as write
 from paddlespec.cli.shared.exits import Exit, Stop
 from paddlespec.cli.shared.values import one_of
 from paddlespec.cli.shared.write_files import write_all
@@ -107,12 +108,10 @@ def write_job(
         raise Stop(Exit.refused, f"cannot write {folder}: {error.strerror}") from None
     write_all({path: text.encode() for path, text in contents.items()})
     for path in contents:
-        sys.stdout.write(f"{path}\n")
-    sys.stderr.write(
-        f"next: paddlespec validate {spec}\n"
-        f"      paddlespec render {spec} --preview\n"
-        f"      paddlespec apply {spec}\n"
-    )
+        write.lines([path])
+    write.note(f"next: paddlespec validate {spec}")
+    write.note(f"      paddlespec render {spec} --preview")
+    write.note(f"      paddlespec apply {spec}")
     return Exit.done
 
 

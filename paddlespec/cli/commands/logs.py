@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -94,7 +95,7 @@ def logs(
     """
     from paddlespec.cli.shared.engines import Engines
     from paddlespec.cli.shared.job_refs import one_job
-    from paddlespec.cli.shared.output import remark
+    from paddlespec.cli.shared.output import fenced, remark
     from paddlespec.cli.shared.session import colored
     from paddlespec.logs.follow import show
     from paddlespec.logs.show import Json, Style, Text
@@ -116,7 +117,8 @@ def logs(
             shown = len(replicas) > 1 if prefix is None else prefix
             color = colored(sys.stdout, no_color=no_color)
             form = Text(replicas, Style(shown, timestamps, color, sys.stdout.isatty()))
-        show(merged, form, sys.stdout.buffer, follow=follow, grep=pattern)
+        with nullcontext() if output == "json" else fenced():
+            show(merged, form, sys.stdout.buffer, follow=follow, grep=pattern)
         if verdict := stored.verdict():
             remark(verdict)
     return Exit.done

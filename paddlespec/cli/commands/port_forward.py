@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from paddlespec.cli.shared import job_refs, options
+from paddlespec.cli.shared import output as write
 from paddlespec.cli.shared.exits import Exit, Stop
 
 if TYPE_CHECKING:
@@ -74,5 +74,5 @@ def _print_addresses(addresses: Addresses, worker: Worker, pairs: Sequence[Pair]
     for pair in pairs:
         if not pair.remote.isdecimal():
             raise Stop(Exit.usage, f'port "{pair.remote}" needs a number on this machine')
-        sys.stdout.write(f"{addresses.address(worker)}:{pair.remote}\n")
+        write.lines([f"{addresses.address(worker)}:{pair.remote}"])
     return Exit.done

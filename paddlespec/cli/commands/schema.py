@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
+from paddlespec.cli.shared import output as write
 from paddlespec.cli.shared.exits import Exit, Stop
 
 
@@ -41,7 +41,7 @@ def schema(
 
     files = _schemas()
     if listed:
-        sys.stdout.write("".join(f"{name}\n" for name in files))
+        write.lines(files)
         return Exit.done
     if which not in files:
         from paddlespec.diagnostic import did_you_mean
@@ -50,7 +50,7 @@ def schema(
         raise Stop(Exit.usage, f'unknown schema "{which}"', hint)
     content = text("schemas", *files[which])
     if out is None:
-        sys.stdout.write(content)
+        write.data(content)
         return Exit.done
     from paddlespec.cli.shared.write_files import write_all
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from paddlespec.cli.shared import options
+from paddlespec.cli.shared import output as write
 from paddlespec.cli.shared.exits import Exit
 from paddlespec.cli.shared.write_files import difference, write_all
 
@@ -55,14 +56,14 @@ def set_values(
     source = Source.of(_content(file, name), name)
     text = edited(source.text, name, updates, choose(source.text, name, document))
     if dry_run:
-        sys.stdout.write(difference(name, source.text, text))
+        write.text(difference(name, source.text, text))
     elif file == _STDIN:
-        sys.stdout.write(text)
+        write.exact(text)
     elif text != source.text:
         write_all({file: source.with_text(text)})
     if not quiet:
         done = "would change" if dry_run else "changed"
-        sys.stderr.write(f"{name}: {done if text != source.text else 'nothing to change'}\n")
+        write.note(f"{name}: {done if text != source.text else 'nothing to change'}")
     return Exit.done
 
 

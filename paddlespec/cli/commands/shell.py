@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
 from paddlespec.cli.shared import options
+from paddlespec.cli.shared import output as write
 from paddlespec.cli.shared.exits import Exit, Stop
 from paddlespec.cli.shared.values import deadline_of, one_of, seconds_of
 
@@ -249,7 +249,7 @@ def _print(manifests: list[Manifest], form: str | None) -> int:
         import json
 
         whole = {"apiVersion": "v1", "kind": "List", "items": manifests}
-        sys.stdout.write(json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
+        write.data(json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
     else:
-        sys.stdout.write(dump_all(manifests))
+        write.data(dump_all(manifests))
     return Exit.done

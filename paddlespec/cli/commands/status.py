@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -52,9 +51,9 @@ def status(
         finding = _Finding(job, cluster, engines.target_when_over(job))
         following = _Following(engines.of_job(job), finding, output)
         if watch:
-            follow(following, following.engine.pause, redraw=output == "text")
+            follow(following, following.engine.pause, output)
         else:
-            sys.stdout.write(following().whole)
+            listing.print_as(output, following().whole)
     return job_refs.exit_code(following.stage)
 
 

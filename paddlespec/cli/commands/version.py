@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from paddlespec.cli.shared import listing, options
+from paddlespec.cli.shared import output as write
 from paddlespec.cli.shared.exits import Exit
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def version(
         cluster = options.Cluster(context, None, kubeconfig)
         versions, code = _with_server(versions, datacenter, cluster)
     if output == "text":
-        sys.stdout.write(_text(versions))
+        write.lines(_rows(versions))
     else:
         listing.write_data(output, versions)
     return code
@@ -91,13 +92,13 @@ def _with_server(
 
 
 def _note(error: OperationFailed) -> None:
-    sys.stderr.write(f"cluster version unknown: {error.message}\n")
+    write.note(f"cluster version unknown: {error.message}")
     if error.hint:
-        sys.stderr.write(f"  hint: {error.hint}\n")
+        write.note(f"  hint: {error.hint}")
 
 
-def _text(versions: shapes.Versions) -> str:
+def _rows(versions: shapes.Versions) -> list[str]:
     rows = {key: value for key, value in versions.items() if isinstance(value, str)}
     rows |= {key: value or "-" for key, value in (versions["extensions"] or {}).items()}
     width = max(map(len, rows)) + 2
-    return "".join(f"{f'{key}:':{width}}{value}\n" for key, value in rows.items())
+    return [f"{f'{key}:':{width}}{value}" for key, value in rows.items()]

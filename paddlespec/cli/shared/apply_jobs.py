@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
+from paddlespec.cli.shared import output as write
 from paddlespec.cli.shared.concurrently import concurrently
 from paddlespec.cli.shared.job_refs import backend_of
 from paddlespec.cli.shared.output import note_event, report_failure, show_event
@@ -118,7 +118,7 @@ def apply_all(
             from paddlespec.spec.emit import dump_all
 
             run = outcome.run
-            sys.stdout.write(dump_all(run.sent or run.work.manifests))
+            write.data(dump_all(run.sent or run.work.manifests))
 
     show = note_event if mode is Mode.client else show_event
     concurrently(built, at_once(built), apply, engines, show, finish)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import sys
 from enum import IntEnum
 from typing import TYPE_CHECKING
@@ -43,6 +44,26 @@ class Stop(Exception):
     def __init__(self, code: Exit, message: str = "", hint: str | None = None) -> None:
         super().__init__(message)
         self.code, self.message, self.hint = code, message, hint
+
+
+def finish(command: Callable[[], object]) -> int:
+    """
+    Run *command* as the last thing this process does; return the exit code.
+
+    Afterwards signals end the process at once: Python would print a traceback for one that arrives
+    while it exits.
+    """
+    code: int = Exit.terminated
+    try:
+        code = run(command)
+    except KeyboardInterrupt:  # the second one, while the first is being reported
+        code = Exit.interrupted
+    except SystemExit:
+        pass
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
+    return code
 
 
 def run(command: Callable[[], object]) -> int:
@@ -91,9 +112,11 @@ def _discard_output() -> None:
 
 
 def _print_error(message: str, hint: str | None = None) -> None:
-    sys.stderr.write(f"paddlespec: {message}\n")
+    from paddlespec.report.width import visible
+
+    sys.stderr.write(f"paddlespec: {visible(message)}\n")
     if hint:
-        sys.stderr.write(f"  hint: {hint}\n")
+        sys.stderr.write(f"  hint: {visible(hint)}\n")
 
 
 def _failed(error: Exception) -> int:

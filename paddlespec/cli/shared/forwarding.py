@@ -10,6 +10,7 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
+from paddlespec.cli.shared import output as write
 from paddlespec.cli.shared.exits import Exit, Stop
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Forwarding:
         numbered = [(pair, self._tunnel.port(pair.remote)) for pair in pairs]
         servers = [(_listen(address, pair, port), port) for pair, port in numbered]
         for server, port in servers:
-            sys.stdout.write(f"{_address(server)} -> {self._replica}:{port}\n")
+            write.lines([f"{_address(server)} -> {self._replica}:{port}"])
             _start(self._accept, server, port)
         sys.stdout.flush()
         looked = time.monotonic()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from paddlespec.cli.shared import output as write
 from paddlespec.cli.shared.exits import Exit, Stop
 from paddlespec.cli.shared.values import one_of
 
@@ -45,7 +46,17 @@ def is_table(form: str) -> bool:
 
 def show(form: str, listing: Listing) -> None:
     """Print a listing."""
-    sys.stdout.write(text(form, listing))
+    print_as(form, text(form, listing))
+
+
+def print_as(form: str, content: str) -> None:
+    """Print a listing that was formatted before."""
+    if form in ("json", "yaml"):
+        write.data(content)
+    elif form == "name":
+        write.lines(content.splitlines())
+    else:
+        write.text(content)
 
 
 def text(form: str, listing: Listing) -> str:
@@ -59,7 +70,7 @@ def text(form: str, listing: Listing) -> str:
 
 def write_data(form: str, data: Any) -> None:
     """Print plain data as JSON or YAML."""
-    sys.stdout.write(dumped(form, data))
+    write.data(dumped(form, data))
 
 
 def width() -> int | None:

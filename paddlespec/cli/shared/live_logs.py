@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from threading import Thread
 from typing import TYPE_CHECKING, NamedTuple
+
+from paddlespec.cli.shared.output import fenced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,6 +26,7 @@ class LiveLogs:
 
     def __init__(self, applied: Sequence[Applied], *, no_color: bool) -> None:
         self._threads: dict[str | None, _Shown] = {}
+        self._fence = ExitStack()
         for job in applied:
             logs = job.engine.capabilities.logs
             if job.is_foreground and logs is not None and job.run.ended is None:
@@ -34,11 +38,14 @@ class LiveLogs:
             self._threads[run.uid].finish()
 
     def __enter__(self) -> LiveLogs:
+        if self._threads:
+            self._fence.enter_context(fenced())
         return self
 
     def __exit__(self, *_: object) -> None:
         for shown in self._threads.values():
             shown.stop()
+        self._fence.close()
 
 
 class _Shown:

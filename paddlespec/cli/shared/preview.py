@@ -6,6 +6,7 @@ import shutil
 import sys
 from typing import TYPE_CHECKING
 
+from paddlespec.cli.shared import output as write
 from paddlespec.cli.shared.build import build_all
 from paddlespec.cli.shared.exits import Exit
 from paddlespec.cli.shared.session import colored, load_valid
@@ -40,7 +41,7 @@ def preview(
         page(job.loaded, job.manifests, width=width, color=color, feasible=feasible)
         for job, feasible in zip(built, fits)
     ]
-    sys.stdout.write("\n\n".join(pages))
+    write.text("\n\n".join(pages))
     is_unreachable = any(feasible is not None and feasible.trouble for feasible in fits)
     return Exit.refused if is_unreachable else Exit.done
 
@@ -69,9 +70,10 @@ def _feasible(built: Sequence[Built]) -> list[Feasible | None]:
 
 def show_origin(paths: Sequence[str], chosen: Choices, *, no_color: bool = False) -> int:
     """Print the layer and line behind each value of specs."""
+    from paddlespec.report import origins
     from paddlespec.report.mask import secrets_of
-    from paddlespec.report.origins import origins, text
 
     jobs = load_valid(paths, chosen.files(), chosen, quiet=False, no_color=no_color)
-    sys.stdout.write("\n".join(text(origins(job.document, secrets_of(job))) for job in jobs))
+    pages = (origins.text(origins.origins(job.document, secrets_of(job))) for job in jobs)
+    write.text("\n".join(pages))
     return Exit.done

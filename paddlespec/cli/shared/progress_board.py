@@ -37,7 +37,7 @@ class Board:
             return
         if not self.moves:
             if not same:
-                self.stream.write(f"{name}: {progress.message}\n")
+                self.stream.write(f"{self._text(name, progress)}\n")
                 self.stream.flush()
             return
         self._open[name] = progress
@@ -73,9 +73,15 @@ class Board:
             self.stream.flush()
             self._height = 0
 
+    @staticmethod
+    def _text(name: str, progress: Progress) -> str:
+        from paddlespec.report.width import visible
+
+        return visible(f"{name}: {progress.message}")
+
     def _line(self, name: str, width: int) -> str:
         progress = self._open[name]
-        text = f"{name}: {progress.message}"
+        text = self._text(name, progress)
         if len(text) > width:
             text = f"{text[: max(0, width - 1)]}…"
         if not self.color or not (progress.done or not progress.ok):

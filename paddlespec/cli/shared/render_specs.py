@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import gc
-import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from paddlespec.checks.secrets import has_sensitive
+from paddlespec.cli.shared import output as write
 from paddlespec.cli.shared.exits import Exit
 from paddlespec.cli.shared.parallel import spread
 from paddlespec.cli.shared.session import find_specs, load_each, report
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from paddlespec.pipeline import Loaded
 
 _NONE = Choices()
+_IN_CLEAR = "manifests hold credentials in plain text; review them with --preview, which hides them"
 
 
 class _Rendered(NamedTuple):
@@ -27,6 +29,7 @@ class _Rendered(NamedTuple):
     text: str
     diagnostics: list[Diagnostic]
     texts: dict[str, str]
+    has_secrets: bool = False
 
 
 def render(
@@ -43,26 +46,37 @@ def render(
 
     def make(names: Sequence[str]) -> _Rendered:
         files = chosen.files()
-        write = _writer(output, templates, chosen.allowed)
+        form = _writer(output, templates, chosen.allowed)
         parts: list[str] = []
+        has_secrets = False
         diagnostics: list[Diagnostic] = []
         for jobs, faults in load_each(names, files, chosen):
             diagnostics += faults
             if not has_errors(diagnostics):
-                parts += map(write, jobs)
+                parts += map(form, jobs)
+            has_secrets = has_secrets or any(has_sensitive(loaded.job) for loaded in jobs)
         text = "" if has_errors(diagnostics) else "".join(parts)
-        return _Rendered(text, diagnostics, files.excerpted(diagnostics))
+        return _Rendered(text, diagnostics, files.excerpted(diagnostics), has_secrets)
 
     names, diagnostics = find_specs(paths, chosen)
     shares = spread(make, names)
     diagnostics += (found for share in shares for found in share.diagnostics)
     texts = {name: text for share in shares for name, text in share.texts.items()}
     report(in_order(diagnostics), texts, quiet=quiet, no_color=no_color)
+    if (
+        output != "spec"
+        and not quiet
+        and (
+            any(share.has_secrets for share in shares)
+            or any(found.code == "looks-like-secret" for found in diagnostics)
+        )
+    ):
+        write.note(_IN_CLEAR)
     if output == "json":
         items = "".join(share.text for share in shares).removesuffix(",\n")
-        sys.stdout.write(f'{{"apiVersion": "v1", "kind": "List", "items": [\n{items}\n]}}\n')
+        write.data(f'{{"apiVersion": "v1", "kind": "List", "items": [\n{items}\n]}}\n')
     else:
-        sys.stdout.writelines(share.text for share in shares)
+        write.data("".join(share.text for share in shares))
     return Exit.done
 
 
@@ -77,19 +91,19 @@ def render_to_folder(
     quiet: bool = False,
 ) -> int:
     """Make the folder *out* hold exactly the manifests of *paths*; with *check*, only compare."""
+    from paddlespec.cli.shared import manifest_folder
     from paddlespec.cli.shared.build import build_all
-    from paddlespec.cli.shared.manifest_folder import changes, write
     from paddlespec.cli.shared.session import load_valid
 
     jobs = load_valid(paths, chosen.files(), chosen, quiet=quiet, no_color=no_color)
-    files = changes(build_all(jobs, templates, chosen.allowed), out, chosen.allowed)
+    files = manifest_folder.changes(build_all(jobs, templates, chosen.allowed), out, chosen.allowed)
     if check:
-        sys.stdout.writelines(f"{file.verb} {file.path}\n" for file in files)
+        write.lines(f"{file.verb} {file.path}" for file in files)
         return Exit.no if files else Exit.done
-    write(files)
+    manifest_folder.write(files)
     if not quiet:
         noun = "file" if len(files) == 1 else "files"
-        sys.stderr.write(f"{out}: {len(files)} {noun} written or removed\n")
+        write.note(f"{out}: {len(files)} {noun} written or removed")
     return Exit.done
 
 
@@ -100,7 +114,9 @@ def _writer(
     from paddlespec.spec.emit import dump_all
 
     if output == "spec":
-        return lambda job: dump_all([_in_order(job.document.data)])
+        from paddlespec.report.mask import effective_spec
+
+        return lambda job: f"---\n{effective_spec(job)}"
     from paddlespec.cli.shared.build import builder
 
     manifests = builder(templates, allowed)
@@ -111,9 +127,3 @@ def _writer(
     return lambda job: "".join(
         json.dumps(manifest, indent=2, ensure_ascii=False) + ",\n" for manifest in manifests(job)
     )
-
-
-def _in_order(spec: dict[str, Any]) -> dict[str, Any]:
-    """The effective spec with its keys in the usual order, whatever layer came first."""
-    order = ("apiVersion", "kind", "metadata", "spec")
-    return {key: spec[key] for key in order if key in spec} | spec

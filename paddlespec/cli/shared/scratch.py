@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import signal
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from paddlespec.cli.shared.exits import Exit
-from paddlespec.cli.shared.output import note, remark, report_failure
+from paddlespec.cli.shared.output import fenced, note, remark, report_failure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,7 +41,10 @@ def use(
         try:
             replica = _wait(chosen.engine, shell, quiet=quiet, no_color=no_color)
             stays = keep
-            return chosen.executes.execute(shell.name, replica, command, standard_streams, remark)
+            with fenced(sys.stderr):
+                return chosen.executes.execute(
+                    shell.name, replica, command, standard_streams, remark
+                )
         except OperationFailed as error:
             # A user who lost the connection can enter again, unless the time is over.
             stays = isinstance(error, ConnectionLost) and _runs(shell)

@@ -6,6 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, TextIO
 
+from paddlespec.cli.shared import output as write
 from paddlespec.cli.shared.exits import Exit, Stop
 from paddlespec.diagnostic import has_errors, in_order
 from paddlespec.pipeline import Choices, Loaded, load
@@ -63,7 +64,7 @@ def report(
     """Print diagnostics on stderr; an error ends the command."""
     shown = [found for found in diagnostics if found.is_error] if quiet else diagnostics
     if shown:
-        sys.stderr.write(formatted(sys.stderr, shown, texts, no_color=no_color))
+        write.findings(sys.stderr, formatted(sys.stderr, shown, texts, no_color=no_color))
     if has_errors(diagnostics):
         raise Stop(Exit.usage)
 

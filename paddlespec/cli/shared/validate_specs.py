@@ -6,6 +6,7 @@ import gc
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
+from paddlespec.cli.shared import output as write
 from paddlespec.cli.shared.exits import Exit
 from paddlespec.cli.shared.parallel import spread
 from paddlespec.cli.shared.session import find_specs, formatted, load_each
@@ -53,13 +54,14 @@ def validate(
 
         texts = {name: content for share in shares for name, content in share.texts.items()}
         texts |= _texts(same, chosen)
-        sys.stdout.write(formatted(sys.stdout, diagnostics, texts, no_color=no_color))
+        write.findings(sys.stdout, formatted(sys.stdout, diagnostics, texts, no_color=no_color))
         if not quiet:
-            sys.stderr.write(text.verdict(len(jobs), diagnostics) + "\n")
+            write.note(text.verdict(len(jobs), diagnostics))
     else:
         from paddlespec import report
 
-        sys.stdout.write(report.diagnostics(output, diagnostics))
+        printed = write.commands if output == "github" else write.data
+        printed(report.diagnostics(output, diagnostics))
     return Exit.no if has_errors(diagnostics) else Exit.done
 
 

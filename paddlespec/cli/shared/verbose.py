@@ -29,6 +29,16 @@ def _log_requests(_context: object, _parameter: object, is_given: bool) -> None:
         from paddlespec.backends.protocols import REQUEST_LOG
 
         log = logging.getLogger(REQUEST_LOG)
-        log.addHandler(logging.StreamHandler(sys.stderr))
+        handler = logging.StreamHandler(sys.stderr)
+        handler.addFilter(_visible)
+        log.addHandler(handler)
         log.setLevel(logging.DEBUG)
         log.propagate = False
+
+
+def _visible(record: Any) -> bool:
+    """Print each record on one line: paths hold names that others chose."""
+    from paddlespec.report.width import visible
+
+    record.msg, record.args = visible(record.getMessage()), ()
+    return True

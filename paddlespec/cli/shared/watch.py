@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SECONDS = 2.0
+_LINES = ("json", "yaml", "name")
 
 
 class Shown(NamedTuple):
@@ -22,14 +23,14 @@ class Shown(NamedTuple):
     last: bool
 
 
-def follow(look: Callable[[], Shown], pause: Callable[[float], None], *, redraw: bool) -> None:
-    """Show what *look* returns until it is the last; with *redraw* in place on a terminal."""
-    if redraw and sys.stdout.isatty():
+def follow(look: Callable[[], Shown], pause: Callable[[float], None], form: str) -> None:
+    """Show what *look* returns until it is the last; on a terminal, tables and text in place."""
+    if form not in _LINES and sys.stdout.isatty():
         _redraw(look, pause)
         return
     while True:
         shown = look()
-        sys.stdout.write(shown.lines)
+        listing.print_as(form, shown.lines)
         sys.stdout.flush()
         if shown.last:
             return
@@ -60,7 +61,7 @@ def follow_list(
             lines = lines.partition("\n")[2]
         return Shown(whole, lines, last=False)
 
-    follow(again, pause, redraw=listing.is_table(output))
+    follow(again, pause, output)
 
 
 def _redraw(look: Callable[[], Shown], pause: Callable[[float], None]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from copy import copy
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -81,7 +82,12 @@ class Client(Transport):
         )
         # Items of a list lack apiVersion and kind.
         own = {"apiVersion": api_version, "kind": kind}
-        return [{**own, **item, **own} for item in answer["items"] or ()]
+        keys = _labels(selector)
+        return [
+            {**own, **item, **own}
+            for item in answer["items"] or ()
+            if keys <= (item["metadata"].get("labels") or {}).keys()
+        ]
 
     def names(self, api_version: str, kind: str, namespace: str) -> set[str] | None:
         """List the names of all objects of a kind; None if there are too many."""
@@ -214,6 +220,17 @@ class Client(Transport):
         if resource is None:
             raise Refused(refusal(Request("get", kind, kind), 404, b""))
         return resource
+
+
+def _labels(selector: str) -> set[str]:
+    """Return the labels that every object matching *selector* has."""
+    parts = re.sub(r"\([^)]*\)", "", selector).split(",")
+    negative = re.compile(r"!| notin ")
+    return {
+        re.split(r"=| in ", part)[0].strip()
+        for part in parts
+        if part and not negative.search(part + " ")
+    }
 
 
 def _about_log(namespace: str, pod: str) -> tuple[Request, str]:

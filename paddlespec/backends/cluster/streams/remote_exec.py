@@ -88,6 +88,7 @@ def execute(client: Client, place: Place, command: Sequence[str], streams: Strea
         raise lost.error from None
     finally:
         socket.close()
+        socket.shutdown()
     return _exit_code(status, place, command)
 
 

@@ -18,9 +18,11 @@ import time
 from calendar import timegm
 from typing import TYPE_CHECKING, Any
 
+from paddlespec.answers import parsed
 from paddlespec.backends.local.store import launch, run_state
 from paddlespec.backends.local.store.run_state import Phase
 from paddlespec.diagnostic import did_you_mean
+from paddlespec.render import shape
 from paddlespec.runs.failures import NotFound, OperationFailed
 from paddlespec.runs.history import (
     History,
@@ -124,17 +126,18 @@ class JobFolder:
         """Return the manifests of a run."""
         try:
             with open(os.path.join(self.run(number), "manifests.json"), encoding="utf-8") as file:
-                manifests: list[dict[str, Any]] = json.load(file)
+                manifests = parsed(file.read())
         except (OSError, ValueError):
             return []
-        return manifests
+        is_valid = isinstance(manifests, list) and all(map(shape.is_manifest, manifests))
+        return manifests if is_valid else []
 
     def launch(self, number: int) -> launch.Launch | None:
         """Return the launch of a run."""
         try:
             with open(os.path.join(self.run(number), "launch.json"), encoding="utf-8") as file:
                 return launch.parse(file.read())
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError):
             return None
 
     @contextlib.contextmanager
@@ -217,7 +220,7 @@ class JobFolder:
             if name == "runs.json" or name.startswith("spec-"):
                 with (
                     contextlib.suppress(OSError),
-                    open(os.path.join(self.path, name), encoding="utf-8") as file,
+                    open(os.path.join(self.path, name), encoding="utf-8", errors="replace") as file,
                 ):
                     texts[name] = file.read()
         try:
@@ -310,4 +313,8 @@ def _unwritable(path: str, error: OSError) -> OperationFailed:
 
 
 def _seconds(moment: str) -> float:
-    return timegm(time.strptime(moment, "%Y-%m-%dT%H:%M:%SZ"))
+    """Parse a recorded time; one that cannot be read is now, so that nothing is old."""
+    try:
+        return timegm(time.strptime(moment, "%Y-%m-%dT%H:%M:%SZ"))
+    except ValueError:
+        return time.time()

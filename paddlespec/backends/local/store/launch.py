@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from paddlespec.render.shape import Shape
+
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
@@ -75,6 +77,49 @@ class Launch(NamedTuple):
     output: str | None = None
 
 
+_TEXT, _FLAG = {"type": "string"}, {"type": "boolean"}
+_INT = {"type": "integer", "minimum": 0, "maximum": 2**63}
+_SECONDS = {"type": "number", "minimum": 0, "maximum": 2**63}
+_MAYBE_SECONDS = {**_SECONDS, "type": ["number", "null"]}
+_TEXTS = {"type": "array", "items": _TEXT}
+_ADDRESSES = {
+    "type": "array",
+    "items": {"type": "array", "prefixItems": [_TEXT, _INT], "minItems": 2, "maxItems": 2},
+}
+_PROCESS = {
+    "type": "object",
+    "required": [
+        *("name", "role", "replica", "argv", "env", "cwd"),
+        *("listens", "waits_for", "memory", "secret", "fresh"),
+    ],
+    "properties": {
+        **dict.fromkeys(("name", "role", "cwd"), _TEXT),
+        **dict.fromkeys(("argv", "secret"), _TEXTS),
+        "replica": _INT,
+        "env": {"type": "object", "additionalProperties": _TEXT},
+        "listens": _ADDRESSES,
+        "waits_for": {"type": "array", "items": _ADDRESSES},
+        "memory": {**_INT, "type": ["integer", "null"]},
+        "fresh": {"type": "array", "items": {"type": "array"}},
+    },
+}
+_SHAPE = Shape(
+    {
+        "type": "object",
+        "required": ["job", "uid", "processes"],
+        "properties": {
+            **dict.fromkeys(("job", "uid"), _TEXT),
+            **dict.fromkeys(("grace", "rendezvous"), _SECONDS),
+            **dict.fromkeys(("timeout", "keep"), _MAYBE_SECONDS),
+            **dict.fromkeys(("meets", "independent"), _FLAG),
+            "retries": _INT,
+            "output": {"type": ["string", "null"]},
+            "processes": {"type": "array", "items": _PROCESS},
+        },
+    }
+)
+
+
 def public(launch: Launch) -> Launch:
     """Return *launch* without the values of secrets, wherever they occur."""
     return launch._replace(processes=tuple(map(_public, launch.processes)))
@@ -103,10 +148,13 @@ def dump(launch: Launch) -> str:
 
 
 def parse(text: str) -> Launch:
-    """Return the launch that `dump` wrote."""
-    data: dict[str, Any] = json.loads(text)
-    processes = tuple(_process(fields) for fields in data.pop("processes"))
-    return Launch(**data, processes=processes)
+    """Return the launch that `dump` wrote; raise `ValueError` for other text."""
+    try:
+        data: dict[str, Any] = _SHAPE.read(text)
+        processes = tuple(_process(fields) for fields in data.pop("processes"))
+        return Launch(**data, processes=processes)
+    except (TypeError, ValueError) as error:
+        raise ValueError("not a launch") from error
 
 
 def _process(data: dict[str, Any]) -> Process:

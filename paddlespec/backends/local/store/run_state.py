@@ -15,6 +15,8 @@ import time
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from paddlespec.render.shape import Shape
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -88,6 +90,42 @@ class Status(NamedTuple):
     host: str = ""
 
 
+_TEXT, _INT = {"type": "string"}, {"type": "integer", "maximum": 2**63}
+_MAYBE_TEXT = {"type": ["string", "null"]}
+_MAYBE_INT = {"type": ["integer", "null"], "maximum": 2**63}
+_REPLICA = {
+    "type": "object",
+    "required": ["name", "role", "replica", "step"],
+    "properties": {
+        **dict.fromkeys(("name", "role", "step"), _TEXT),
+        **dict.fromkeys(("replica", "attempt"), _INT),
+        **dict.fromkeys(("pid", "code"), _MAYBE_INT),
+        **dict.fromkeys(("why", "started", "finished"), _MAYBE_TEXT),
+        "ready": {"type": "boolean"},
+    },
+}
+_CULPRIT = {
+    "type": ["object", "null"],
+    "required": ["name", "ending", "lines"],
+    "properties": {"name": _TEXT, "ending": _TEXT, "lines": {"type": "array", "items": _TEXT}},
+}
+_SHAPE = Shape(
+    {
+        "type": "object",
+        "required": ["job", "uid", "phase", "replicas", "culprit"],
+        "properties": {
+            **dict.fromkeys(("job", "uid", "phase", "boot", "host"), _TEXT),
+            **dict.fromkeys(("attempt", "attempts"), _INT),
+            **dict.fromkeys(("started", "finished", "message"), _MAYBE_TEXT),
+            "pid": _MAYBE_INT,
+            "replicas": {"type": "array", "items": _REPLICA},
+            "culprit": _CULPRIT,
+            "lost": {"type": "object", "additionalProperties": _INT},
+        },
+    }
+)
+
+
 def dump(status: Status) -> str:
     """Return *status* as text."""
     data = status._asdict()
@@ -99,7 +137,7 @@ def dump(status: Status) -> str:
 def parse(text: str) -> Status:
     """Return the status that `dump` wrote; raise `ValueError` for other text."""
     try:
-        data: dict[str, Any] = json.loads(text)
+        data: dict[str, Any] = _SHAPE.read(text)
         replicas = tuple(
             Replica(**{**replica, "step": Step(replica["step"])})
             for replica in data.pop("replicas")
@@ -109,7 +147,7 @@ def parse(text: str) -> Status:
             culprit = Culprit(**{**culprit, "lines": tuple(culprit["lines"])})
         phase = Phase(data.pop("phase"))
         return Status(**data, phase=phase, replicas=replicas, culprit=culprit)
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
+    except (TypeError, ValueError) as error:
         raise ValueError("not the state of a run") from error
 
 

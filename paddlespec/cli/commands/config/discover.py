@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from paddlespec.cli.shared import config_file, options
+from paddlespec.cli.shared import output as write
 from paddlespec.cli.shared.exits import Exit
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def discover(
     given = {"name": name, "context": cluster.context, "namespace": cluster.namespace}
     file = _completed(before, {key: text for key, text in given.items() if text}, found)
     if dry_run:
-        sys.stdout.write(difference(file.path, before.text, file.text))
+        write.text(difference(file.path, before.text, file.text))
         return Exit.done
     file.write_and_note()
     return Exit.done

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from paddlespec.cli.shared import output as write
 from paddlespec.cli.shared.config_file import DryRun, Edited, InProject, opened
 from paddlespec.cli.shared.exits import Exit, Stop
 
@@ -49,7 +49,7 @@ def import_file(
         from paddlespec.cli.shared.write_files import difference
 
         old = "" if before.is_new else before.text
-        sys.stdout.write(difference(after.path, old, after.text))
+        write.text(difference(after.path, old, after.text))
         return Exit.done
     after.write()
     names = ", ".join(datacenter["name"] for datacenter in found.datacenters) or "none"

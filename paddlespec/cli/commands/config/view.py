@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated, Any
 
 import typer
 
 from paddlespec.cli.shared import config_file, datacenters, listing
+from paddlespec.cli.shared import output as write
 from paddlespec.cli.shared.exits import Exit
 
 
@@ -43,7 +43,7 @@ def view(
     if show_origin and output == "yaml":
         rows = {f"{key}: {value.value or '-'}": value.origin for key, value in values.items()}
         width = max(map(len, rows))
-        sys.stdout.writelines(f"{row:<{width}}  # {origin}\n" for row, origin in rows.items())
+        write.lines(f"{row:<{width}}  # {origin}" for row, origin in rows.items())
         return Exit.done
     data: Any = {key: value.value for key, value in values.items()}
     if show_origin:

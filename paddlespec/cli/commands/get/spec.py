@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
@@ -46,8 +45,6 @@ def spec(
             f"the spec of run {record.number} of {recorded.job} is no longer kept",
             f"see the commit of each run: paddlespec get history {recorded.job}",
         )
-    if output == "yaml":
-        sys.stdout.write(record.spec)
-    else:
-        listing.write_data(output, parsed(record.spec))
+    # Read and written again: what is stored in a cluster may be anything.
+    listing.write_data(output, parsed(record.spec))
     return Exit.done

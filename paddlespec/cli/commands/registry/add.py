@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
 from paddlespec.cli.shared import options, pull_secrets
+from paddlespec.cli.shared import output as write
 from paddlespec.cli.shared.exits import Exit, Stop
 
 
@@ -40,6 +40,6 @@ def add(
     credentials = login.credentials(host)
     with pull_secrets.pull_secrets_of(cluster, "registry add") as place:
         is_new = place.pull_secrets.add(name, host, credentials)
-    sys.stdout.write(f"Secret/{name} {'created' if is_new else 'configured'}\n")
-    sys.stderr.write(f"to use it, write in a spec: registry: {name}\n")
+    write.lines([f"Secret/{name} {'created' if is_new else 'configured'}"])
+    write.note(f"to use it, write in a spec: registry: {name}")
     return Exit.done

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
 from paddlespec.cli.shared import options, pull_secrets
+from paddlespec.cli.shared import output as write
 from paddlespec.cli.shared.exits import Exit, Stop
 
 
@@ -44,5 +44,5 @@ def check(
             raise Stop(Exit.usage, "--registry brings its own login: remove the other options")
         with pull_secrets.pull_secrets_of(cluster, "registry check") as place:
             credentials = place.pull_secrets.credentials(registry, parsed.host)
-    sys.stdout.write(f"{image}: {digest_of(parsed, credentials)}\n")
+    write.lines([f"{image}: {digest_of(parsed, credentials)}"])
     return Exit.done

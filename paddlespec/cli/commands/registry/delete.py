@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-
 from paddlespec.cli.shared import options, pull_secrets
+from paddlespec.cli.shared import output as write
 from paddlespec.cli.shared.exits import Exit
 
 
@@ -19,5 +18,5 @@ def delete(name: pull_secrets.Name, *, cluster: options.Cluster) -> int:
     """
     with pull_secrets.pull_secrets_of(cluster, "registry delete") as place:
         place.pull_secrets.delete(name)
-    sys.stdout.write(f"Secret/{name} deleted\n")
+    write.lines([f"Secret/{name} deleted"])
     return Exit.done

@@ -1,0 +1,473 @@
+"""
+What is fuzzed: a command, and the data that comes into it from outside.
+
+Every target is called with a source of randomness and returns the exit code of one run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import re
+import signal
+import sys
+from typing import TYPE_CHECKING, Any
+
+from mutate import mutated, text
+
+from paddlespec.backends.cluster.api.transport import Transport
+from paddlespec.cli.app import main
+from paddlespec.cli.shared.exits import run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+    from random import Random
+
+    Target = Callable[[Random], "Ended"]
+
+JOB = """\
+apiVersion: paddlespec.io/v1
+kind: PaddleJob
+metadata: {name: j}
+spec:
+  mode: %s
+  image: x:1
+  env: {A: b}
+  volumes: [{name: d, mountPath: /d, claim: data}]
+  pservers: {replicas: 2, resources: {cpu: 1, memory: 1Gi}, command: [a]}
+  trainers: {replicas: 2, resources: {cpu: 1, memory: 1Gi, gpu: 1}, command: [a, b]}
+"""
+PARALLEL = """\
+apiVersion: paddlespec.io/v1
+kind: PaddleJob
+metadata: {name: j}
+spec:
+  mode: parallel
+  image: x:1
+  trainers: {replicas: 2, command: ["true"]}
+"""
+
+
+class Ended:
+    """How a command ended; `said` is what it printed on stderr."""
+
+    def __init__(self, code: int, said: str, why: str) -> None:
+        self.code, self.said, self.why = code, said, why
+
+
+def ran(*arguments: str) -> tuple[int, str]:
+    """Run the command line in this process; return its exit code and stderr."""
+    argv, sys.argv = sys.argv, ["paddlespec", *arguments]
+    handler = signal.getsignal(signal.SIGTERM)
+    out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            return run(main), err.getvalue()
+    finally:
+        sys.argv = argv
+        signal.signal(signal.SIGTERM, handler)
+
+
+def _ended(arguments: Sequence[str], why: str) -> Ended:
+    return Ended(*ran(*arguments), f"{' '.join(arguments)} with {why}")
+
+
+def prepare(folder: Path) -> None:
+    """Make *folder* the home and working directory, with two specs."""
+    os.chdir(folder)
+    for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+        os.environ[name] = str(folder / "home")
+    os.environ["KUBECONFIG"] = str(folder / "kubeconfig")
+    server = {"clusters": [{"name": "c", "cluster": {"server": "http://127.0.0.1:1"}}]}
+    context = {"contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}]}
+    users = {"users": [{"name": "c", "user": {}}], "current-context": "c"}
+    (folder / "kubeconfig").write_text(json.dumps({**server, **context, **users}))
+    (folder / "job.yaml").write_text(JOB % "ps")
+    (folder / "local.yaml").write_text(PARALLEL)
+
+
+def plan(folder: Path) -> Target:
+    """Fuzz `apply --plan`."""
+    objects = {"Job/j-trainer": dict.fromkeys(("before", "after", "uid"), "a") | {"generation": 1}}
+    objects["Job/j-trainer"]["operation"] = "create"
+    valid = {
+        "apiVersion": "paddlespec.io/v1",
+        "kind": "Plan",
+        "invocation": {
+            "paths": ["job.yaml"],
+            "overlay": [],
+            "profile": None,
+            "update": ["trainers.replicas=3"],
+            "target": None,
+            "datacenter": None,
+            "namespace": "ns",
+            "templates": None,
+            "agreed": ["replace"],
+            "withheld": [],
+        },
+        "jobs": [
+            {
+                **dict.fromkeys(("namespace", "server", "step", "run"), "x"),
+                "job": "j",
+                "objects": objects,
+            }
+        ],
+    }
+
+    def target(random: Random) -> Ended:
+        damaged = text(valid, random)
+        (folder / "plan.json").write_text(damaged, encoding="utf-8", errors="surrogatepass")
+        return _ended(["apply", "--plan", "plan.json", "--dry-run", "client"], damaged)
+
+    return target
+
+
+def manifests(folder: Path) -> Target:
+    """Fuzz `diff --against DIR`."""
+    import yaml
+
+    ways = {"kubernetes": "job.yaml", "jobset": "job.yaml", "local": "local.yaml"}
+    valid: dict[str, list[Any]] = {}
+    for way, spec in ways.items():
+        assert ran("render", spec, "--target", way, "--out", f"before-{way}")[0] == 0
+        files = sorted((folder / f"before-{way}").rglob("*.yaml"))
+        valid[way] = [each for file in files for each in yaml.safe_load_all(file.read_text())]
+    (folder / "fuzzed").mkdir()
+
+    def target(random: Random) -> Ended:
+        way = random.choice([*ways])
+        damaged = text({"kind": "List", "items": valid[way]}, random)
+        (folder / "fuzzed" / "all.json").write_text(
+            damaged, encoding="utf-8", errors="surrogatepass"
+        )
+        form = random.choice(("text", "json", "markdown"))
+        command = ["diff", ways[way], "--target", way, "--against", "fuzzed", "-o", form]
+        return _ended(command, damaged)
+
+    return target
+
+
+def state(folder: Path) -> Target:
+    """Fuzz what rehearsals store."""
+    arguments = ("apply", "local.yaml", "--target", "local", "--wait", "complete")
+    code, said = ran(*arguments)
+    assert code == 0, said
+    names = ("runs.json", "state.json", "launch.json", "manifests.json")
+    files = [path for path in (folder / "home").rglob("*.json") if path.name in names]
+    assert len(files) == len(names), files
+    valid = {path: json.loads(path.read_text()) for path in files}
+    commands = (
+        "status j --target local",
+        "status j --target local -o json",
+        "get jobs -a --target local",
+        "get jobs -a --target local -o json",
+        "get workers j --target local",
+        "get history j --target local",
+        "get history j --target local --run 1",
+        "get spec j --target local",
+        "logs j --target local",
+        "diff local.yaml --target local",
+    )
+
+    def target(random: Random) -> Ended:
+        path = random.choice(files)
+        damaged = text(valid[path], random)
+        path.write_text(damaged, encoding="utf-8", errors="surrogatepass")
+        try:
+            return _ended(random.choice(commands).split(), f"{path.name}: {damaged}")
+        finally:
+            path.write_text(json.dumps(valid[path]))
+
+    return target
+
+
+def server(_: Path) -> Target:
+    """Fuzz the answers of an API server; a coherent one is mutated."""
+    commands = (
+        "status j",
+        "status j -o json",
+        "get jobs -a",
+        "get jobs -A -o json",
+        "get workers j -o wide",
+        "get history j",
+        "get spec j",
+        "get quota",
+        "get queues",
+        "get storages",
+        "get resources",
+        "get registries",
+        "diff job.yaml",
+        "apply job.yaml --dry-run server --yes",
+        "wait j --timeout 0s",
+        "config check",
+    )
+
+    def target(random: Random) -> Ended:
+        chosen, damaged = random.choice(commands), []
+        odds = random.choice((0.1, 0.3, 1.0))
+
+        def send(_self: Transport, _request: object, method: str, path: str, *_: object) -> bytes:
+            answer = answer_to(method, path)
+            if random.random() >= odds:
+                return json.dumps(answer).encode()
+            changed = json.dumps(mutated(answer, random))
+            damaged.append(f"{path}: {changed}")
+            return changed.encode()
+
+        original, Transport.send = Transport.send, send  # type: ignore[method-assign,assignment]
+        try:
+            return _ended(chosen.split(), "\n".join(damaged))
+        finally:
+            Transport.send = original  # type: ignore[method-assign]
+
+    return target
+
+
+TIME = "2026-01-01T00:00:00Z"
+LABELS = {
+    "paddlespec.io/job": "j",
+    "paddlespec.io/role": "trainers",
+    "kueue.x-k8s.io/queue-name": "q",
+}
+CONDITION = {"status": "True", "reason": "R", "message": "m", "lastTransitionTime": TIME}
+AMOUNTS = {"cpu": "4", "memory": "8Gi", "nvidia.com/gpu": "2", "pods": "10"}
+CONTAINER = {
+    "name": "paddle",
+    "image": "x:1",
+    "command": ["a"],
+    "env": [{"name": "A", "value": "b"}],
+    "resources": {"requests": {"cpu": "1"}, "limits": {"memory": "1Gi"}},
+    "ports": [{"name": "p", "containerPort": 1}],
+}
+POD = {
+    "containers": [CONTAINER],
+    "initContainers": [{**CONTAINER, "restartPolicy": "Always"}],
+    "volumes": [{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}],
+    "nodeName": "n",
+    "nodeSelector": {"zone": "a"},
+    "tolerations": [{"key": "k", "operator": "Exists", "effect": "NoSchedule"}],
+    "affinity": {
+        "nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": {
+                "nodeSelectorTerms": [
+                    {"matchExpressions": [{"key": "a", "operator": "Gt", "values": ["1"]}]}
+                ]
+            }
+        }
+    },
+}
+STATE = {
+    "name": "paddle",
+    "restartCount": 1,
+    "ready": False,
+    "state": {"waiting": {"reason": "ImagePullBackOff", "message": "m"}},
+    "lastState": {"terminated": {"exitCode": 1, "reason": "Error", "finishedAt": TIME}},
+}
+RUN = {
+    "run": 1,
+    "state": "running",
+    "specHash": "a",
+    "renderedHash": "b",
+    "uid": "u",
+    "who": "me",
+    "started": TIME,
+    "commit": "c",
+    "dirty": True,
+}
+KINDS: dict[str, dict[str, Any]] = {
+    "configmaps": {
+        "kind": "ConfigMap",
+        "data": {"runs.json": json.dumps([RUN]), "spec-1.yaml": "kind: PaddleJob\n"},
+    },
+    "jobs": {
+        "kind": "Job",
+        "spec": {
+            **dict.fromkeys(("parallelism", "completions"), 2),
+            "template": {"metadata": {"labels": LABELS}, "spec": POD},
+            "activeDeadlineSeconds": 100,
+            "ttlSecondsAfterFinished": 100,
+        },
+        "status": {
+            **dict.fromkeys(("active", "ready", "succeeded", "failed"), 1),
+            "startTime": TIME,
+            "completionTime": TIME,
+            "conditions": [{**CONDITION, "type": "SuccessCriteriaMet"}],
+        },
+    },
+    "statefulsets": {
+        "kind": "StatefulSet",
+        "spec": {"replicas": 2, "template": {"spec": POD}, "serviceName": "s"},
+        "status": {"replicas": 2, "readyReplicas": 1},
+    },
+    "pods": {
+        "kind": "Pod",
+        "spec": POD,
+        "status": {
+            "phase": "Pending",
+            "conditions": [
+                {
+                    **CONDITION,
+                    "type": "PodScheduled",
+                    "status": "False",
+                    "reason": "Unschedulable",
+                    "message": "0/1 nodes are available: 1 Insufficient cpu.",
+                }
+            ],
+            "containerStatuses": [STATE],
+            "startTime": TIME,
+        },
+    },
+    "events": {
+        "kind": "Event",
+        "reason": "FailedCreate",
+        "message": "m",
+        "type": "Warning",
+        "count": 2,
+        "lastTimestamp": TIME,
+        "eventTime": None,
+        "series": {"count": 2, "lastObservedTime": TIME},
+        "involvedObject": {"kind": "Job", "name": "j-trainer", "uid": "u"},
+    },
+    "services": {"kind": "Service", "spec": {"selector": LABELS, "ports": [{"port": 1}]}},
+    "secrets": {"kind": "Secret", "type": "kubernetes.io/dockerconfigjson", "data": {"a": "b"}},
+    "nodes": {
+        "kind": "Node",
+        "spec": {"taints": [{"key": "k", "effect": "NoSchedule", "value": "v"}]},
+        "status": {
+            "capacity": AMOUNTS,
+            "allocatable": AMOUNTS,
+            "conditions": [{**CONDITION, "type": "Ready"}],
+        },
+    },
+    "resourcequotas": {
+        "kind": "ResourceQuota",
+        "spec": {
+            "hard": {"requests.cpu": "4", "count/jobs.batch": "3"},
+            "scopes": ["NotTerminating"],
+            "scopeSelector": {
+                "matchExpressions": [
+                    {"scopeName": "PriorityClass", "operator": "In", "values": ["a"]}
+                ]
+            },
+        },
+        "status": {"hard": {"requests.cpu": "4"}, "used": {"requests.cpu": "1"}},
+    },
+    "limitranges": {
+        "kind": "LimitRange",
+        "spec": {"limits": [{"type": "Container", "max": {"cpu": "1"}, "default": {"cpu": "1"}}]},
+    },
+    "persistentvolumeclaims": {
+        "kind": "PersistentVolumeClaim",
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": "1Gi"}},
+            "storageClassName": "s",
+        },
+        "status": {"phase": "Pending", "capacity": {"storage": "1Gi"}},
+    },
+    "storageclasses": {
+        "kind": "StorageClass",
+        "provisioner": "p",
+        "allowVolumeExpansion": True,
+        "volumeBindingMode": "WaitForFirstConsumer",
+    },
+    "leases": {"kind": "Lease", "spec": {"holderIdentity": "", "leaseDurationSeconds": 1}},
+    "localqueues": {
+        "kind": "LocalQueue",
+        "spec": {"clusterQueue": "j"},
+        "status": {"pendingWorkloads": 1, "conditions": [{**CONDITION, "type": "Active"}]},
+    },
+    "clusterqueues": {
+        "kind": "ClusterQueue",
+        "spec": {
+            "cohort": "c",
+            "resourceGroups": [
+                {"flavors": [{"name": "f", "resources": [{"name": "cpu", "nominalQuota": "4"}]}]}
+            ],
+        },
+        "status": {"flavorsReservation": [{"name": "f", "resources": [{"name": "cpu"}]}]},
+    },
+    "workloads": {
+        "kind": "Workload",
+        "spec": {"queueName": "q", "priority": 1},
+        "status": {"conditions": [{**CONDITION, "type": "QuotaReserved", "status": "False"}]},
+    },
+    "jobsets": {
+        "kind": "JobSet",
+        "spec": {
+            "replicatedJobs": [
+                {
+                    "name": "trainers",
+                    "replicas": 1,
+                    "template": {"spec": {"template": {"spec": POD}, "parallelism": 2}},
+                }
+            ]
+        },
+        "status": {"restarts": 1, "replicatedJobsStatus": [{"name": "trainers", "ready": 1}]},
+    },
+    "podgroups": {
+        "kind": "PodGroup",
+        "spec": {"minMember": 2, "queue": "q"},
+        "status": {"phase": "Pending", "conditions": [{**CONDITION, "type": "Unschedulable"}]},
+    },
+    "queues": {
+        "kind": "Queue",
+        "spec": {"capability": AMOUNTS, "weight": 1},
+        "status": {"allocated": AMOUNTS, "state": "Open", "running": 1},
+    },
+}
+
+
+def answer_to(method: str, path: str) -> dict[str, Any]:
+    """Return what a coherent cluster would answer."""
+    if path == "/version":
+        return {"gitVersion": "v1.36.0"}
+    if re.fullmatch(r"/apis/[^/]+", path):
+        return {"preferredVersion": {"groupVersion": f"{path.removeprefix('/apis/')}/v1"}}
+    if re.fullmatch(r"/(apis/[^/]+/|api/)[^/]+", path):
+        return {
+            "resources": [
+                {"kind": kind["kind"], "name": name, "namespaced": name != "nodes"}
+                for name, kind in KINDS.items()
+            ]
+        }
+    if path.endswith("/stats/summary"):
+        used = {"usedBytes": 5, "pvcRef": {"name": "j", "namespace": "default"}}
+        return {"pods": [{"volume": [used]}]}
+    if "selfsubjectaccessreviews" in path:
+        return {
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SelfSubjectAccessReview",
+            "status": {"allowed": True},
+        }
+    parts = path.strip("/").split("/")
+    is_one = parts[-1] not in KINDS and method != "POST"
+    kind = KINDS.get(parts[-2] if is_one else parts[-1], {"kind": "Other"})
+    name = parts[-1] if is_one else "j"
+    version = parts[1] if parts[0] == "api" else "/".join(parts[1:3])
+    metadata = {
+        "name": name,
+        "namespace": "default",
+        "uid": "u",
+        "resourceVersion": "1",
+        "generation": 1,
+        "creationTimestamp": TIME,
+        "labels": {**LABELS, "paddlespec.io/inventory": "j"},
+        "annotations": {"a": "b"},
+        "ownerReferences": [{"kind": "Job", "name": "j", "uid": "u", "controller": True}],
+        "managedFields": [
+            {
+                "manager": "paddlespec",
+                "operation": "Apply",
+                "fieldsV1": {"f:spec": {"f:parallelism": {}, "f:template": {"f:spec": {".": {}}}}},
+            }
+        ],
+    }
+    whole = {"apiVersion": version, "metadata": metadata, **kind}
+    return whole if is_one or method == "POST" else {"metadata": {}, "items": [whole]}
+
+
+TARGETS = {"plan": plan, "manifests": manifests, "state": state, "server": server}
