@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Try:
-    """Ask whether the workloads of a new run would be accepted, before the earlier run ends."""
+    """Ask whether a new run would be accepted, before an earlier one ends or anything is created."""
 
     manifests: Sequence[Manifest]
 

@@ -96,10 +96,11 @@ class Client(Transport):
             query["dryRun"] = "All"
         return self.json(request, "PATCH", path, query, manifest, _APPLY)
 
-    def create(self, manifest: Manifest, identity: Identity) -> Manifest:
+    def create(self, manifest: Manifest, identity: Identity, *, dry_run: bool = False) -> Manifest:
         """Create an object; it is a conflict if it already exists."""
         request, path = self._about("create", identity)
-        return self.json(request, "POST", path.rpartition("/")[0], _OURS, manifest)
+        query = {**_OURS, **({"dryRun": "All"} if dry_run else {})}
+        return self.json(request, "POST", path.rpartition("/")[0], query, manifest)
 
     def update(self, manifest: Manifest, identity: Identity) -> Manifest:
         """Replace an object; its resourceVersion, if given, must match."""
