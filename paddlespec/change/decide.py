@@ -194,12 +194,12 @@ def _steps(action: _Action, live: Live, work: Work) -> list[Step]:
         case _Action.keep:
             return _go_on(live, work)
         case _Action.create:
-            begun = [_try(live.members), Record(_intent(work)), WaitUntilGone()]
+            begun: list[Step] = [_try(live.members), Record(_intent(work)), WaitUntilGone()]
             return [*begun, *_run(live.members)]
         case _Action.replace:
             assert live.uid is not None
-            room = [_try(live.members), Record(_intent(work)), End(live.uid), WaitUntilGone()]
-            return [*room, *_run(live.members, anew=True)]
+            begun = [_try(live.members), Record(_intent(work)), End(live.uid), WaitUntilGone()]
+            return [*begun, *_run(live.members, anew=True)]
 
 
 def _try(members: Sequence[Member]) -> Try:

@@ -52,7 +52,7 @@ OPTIONAL: dict[tuple[str, str], str] = {
     (job_set.KIND.group, job_set.KIND.plural): "list",
 }
 # Used to ask whether pods would be accepted, before a run begins.
-OPTIONAL_TRY = dict.fromkeys(("differ", "applier"), {("", "pods"): "create"})
+OPTIONAL_TRY = {role: {("", "pods"): "create"} for role in ("differ", "applier")}
 
 
 class Right(NamedTuple):
