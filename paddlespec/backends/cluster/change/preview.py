@@ -219,8 +219,8 @@ class _Objects:
                 if again.refusal.is_no_answer:
                     raise
             else:
-                problem = f"{refused.message}; `apply --force-conflicts` does this"
-                return Row(self._change(live, taken), problem)
+                conflict = f"{_conflicts(refused)}; `apply --force-conflicts` does this"
+                return Row(self._change(live, taken), conflict=conflict)
         change = self._ours(answer.sent, live)
         if refused.refusal.is_immutable:
             return Row(change, explained(refused, live).message)
@@ -288,6 +288,11 @@ def _needs_other_pods(change: Change, live: Manifest) -> bool:
 
 def _by_reading(refused: Refused) -> str:
     return f"{refused.message}; compared by reading only"
+
+
+def _conflicts(refused: Refused) -> str:
+    """Name the managers of fields without the object, which stands before it."""
+    return refused.message.partition(" has ")[2]
 
 
 def _resumed(after: Manifest, live: Manifest) -> Manifest:
