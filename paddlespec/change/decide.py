@@ -194,12 +194,18 @@ def _steps(action: _Action, live: Live, work: Work) -> list[Step]:
         case _Action.keep:
             return _go_on(live, work)
         case _Action.create:
-            return [Record(_intent(work)), WaitUntilGone(), *_run(live.members)]
+            begun: list[Step] = [_try(live.members), Record(_intent(work)), WaitUntilGone()]
+            return [*begun, *_run(live.members)]
         case _Action.replace:
             assert live.uid is not None
-            tried = Try([member.manifest for member in live.members if member.runs_pods])
-            room = (Record(_intent(work)), End(live.uid), WaitUntilGone())
-            return [tried, *room, *_run(live.members, anew=True)]
+            begun = [_try(live.members), Record(_intent(work)), End(live.uid), WaitUntilGone()]
+            return [*begun, *_run(live.members, anew=True)]
+
+
+def _try(members: Sequence[Member]) -> Try:
+    """Ask about everything that is going to be created; a claim that is there stays."""
+    new = (one for one in members if one.part is not Part.claim or one.live is None)
+    return Try([member.manifest for member in new])
 
 
 def _rest(live: Live, work: Work) -> list[Step]:

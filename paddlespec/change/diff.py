@@ -15,7 +15,7 @@ from paddlespec.render.manifest import Identity, Manifest, identity
 from paddlespec.workloads.kind import covers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from paddlespec.diagnostic import Path
     from paddlespec.workloads.kind import Patterns
@@ -46,7 +46,7 @@ class Missing(Enum):
 
 
 MISSING = Missing.missing
-_NEW_UID = "known after apply"
+_EARLIER_UID, _NEW_UID = "of the earlier run", "known after apply"
 
 
 class FieldChange(NamedTuple):
@@ -95,10 +95,20 @@ class Change(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One object of a comparison: its change, or why it could not be compared, in our own words."""
+    """
+    One object of a comparison: its change, or why it could not be compared, in our words.
+
+    `conflict` names fields of the change that another manager has set, which an apply respects.
+    """
 
     change: Change
     problem: str | None = None
+    conflict: str | None = None
+
+    @property
+    def differs(self) -> bool:
+        """Whether the object is not as it is rendered."""
+        return self.change.operation is not Operation.keep or self.conflict is not None
 
 
 class Comparison(NamedTuple):
@@ -120,7 +130,7 @@ class Comparison(NamedTuple):
     @property
     def differs(self) -> bool:
         """Whether anything would change, as far as known."""
-        return any(row.change.operation is not Operation.keep for row in self.rows)
+        return any(row.differs for row in self.rows)
 
     @property
     def problems(self) -> list[str]:
@@ -142,6 +152,30 @@ def diff(before: Iterable[Manifest], after: Iterable[Manifest]) -> list[Change]:
 def recreated(before: Manifest, after: Manifest, uid: str) -> Change:
     """Return the change of an object that is recreated with its run under a new UID."""
     return Change(_with_uid(before, uid), _with_uid(after, _NEW_UID))
+
+
+def with_their_run(changes: Sequence[Change]) -> list[Change]:
+    """
+    Return *changes* as an apply makes them: pods that change need a new run.
+
+    Everything but claims ends with the earlier run, and is created again.
+    """
+    if not any(map(_needs_other_pods, changes)):
+        return list(changes)
+    return [
+        recreated(change.before, change.after, _EARLIER_UID)
+        if change.before and change.after and change.after["kind"] != "PersistentVolumeClaim"
+        else change
+        for change in changes
+    ]
+
+
+def _needs_other_pods(change: Change) -> bool:
+    known = workloads.find(change.after) if change.before and change.after else None
+    return known is not None and any(
+        field.effect is not Effect.in_place or covers(known.KIND.restarting, field.path)
+        for field in change.fields
+    )
 
 
 def _with_uid(manifest: Manifest, uid: str) -> Manifest:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Try:
-    """Check whether the workloads of a new run would be accepted, before the earlier run ends."""
+    """Check that a new run would be accepted, before an earlier one ends or anything is created."""
 
     manifests: Sequence[Manifest]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from paddlespec.boundary import HINT as OUTSIDE_HINT
 from paddlespec.boundary import boundary
-from paddlespec.change.diff import Comparison, Row, diff
+from paddlespec.change.diff import Comparison, Row, diff, with_their_run
 from paddlespec.diagnostic import Diagnostic, InvalidSpec, Span, dotted, has_errors, in_order
 from paddlespec.git.repository import repository
 from paddlespec.git.snapshot import Snapshot
@@ -110,7 +110,8 @@ def compare(built: Sequence[Built], before: Before) -> list[Comparison]:
         deleted.pop(key, None)
         remark = before.unread.get(os.path.realpath(current.loaded.file), "")
         past = before.jobs.get(key) or Past([], remark)
-        rows = [Row(change) for change in diff(past.manifests, current.manifests)]
+        changes = with_their_run(diff(past.manifests, current.manifests))
+        rows = [Row(change) for change in changes]
         comparisons.append(Comparison(*key, before.against + past.remark, rows))
     for key, past in sorted(deleted.items(), key=lambda item: (item[0][0], item[0][1] or "")):
         rows = [Row(change) for change in diff(past.manifests, [])]

@@ -94,7 +94,12 @@ def _json(comparisons: Sequence[Comparison], hidden: Hidden) -> str:
     listed = {
         "plan": str(whole),
         "differs": any(comparison.differs for comparison in comparisons),
-        "counts": {**counts, "uncompared": whole.uncompared},
+        "counts": {
+            **counts,
+            "uncompared": whole.uncompared,
+            "conflicting": whole.conflicting,
+            "refused": whole.refused,
+        },
         "resources": {
             "accelerators": _number(whole.accelerators),
             "cpu": _number(whole.cpu),
@@ -137,6 +142,7 @@ def _object(row: Row, hidden: Hidden) -> shapes.ObjectChange:
         "name": change.identity.name,
         "operation": change.operation.value,
         "problem": hidden.text(row.problem) if row.problem else None,
+        "conflict": hidden.text(row.conflict) if row.conflict else None,
         "fields": [_field(field) for field in fields(row, hidden)],
     }
     if change.operation is Operation.create and change.after is not None:

@@ -72,6 +72,8 @@ def _table(page: _Page, shown: Sequence[Comparison], hidden: Hidden) -> list[str
         texts = [f"{fact.name}: {fact}" for fact in facts(comparison, hidden.text)]
         if comparison.problems:
             texts.append(f"{len(comparison.problems)} objects could not be compared")
+        if conflicts := sum(row.conflict is not None for row in comparison.rows):
+            texts.append(f"{conflicts} objects in conflict with other managers")
         texts += [hidden.text(remark) for remark in remarks(comparison)]
         cells = "<br>".join(_code(shortened(text, _LONGEST_CELL)) for text in texts)
         row = f"| {_code(title(comparison))} | {_counts(comparison)} | {cells} |\n"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from paddlespec.report.hidden import Hidden
 
 SYMBOLS = {
-    Operation.keep: "?",  # shown only when it could not be compared
+    Operation.keep: "?",  # shown only when it could not be compared, or is in conflict
     Operation.create: "+",
     Operation.change: "~",
     Operation.replace: "-/+",
@@ -62,14 +62,16 @@ class Field(NamedTuple):
 
 
 def lines(row: Row, hidden: Hidden) -> Iterator[Line]:
-    """Yield the lines of an object that changes, or that could not be compared."""
+    """Yield the lines of an object that changes, is in conflict, or could not be compared."""
     operation = row.change.operation
-    if operation is Operation.keep and not row.problem:
+    if operation is Operation.keep and not row.problem and not row.conflict:
         return
     head = f"{row.change.identity}: {operation.value}"
     if row.problem:
         problem = visible(hidden.text(row.problem))
         head = f"{row.change.identity}: could not be compared: {problem}"
+    elif row.conflict:
+        head = f"{row.change.identity}: in conflict: {visible(hidden.text(row.conflict))}"
     yield Line(SYMBOLS[operation], 0, head)
     if operation is Operation.create and row.change.after is not None:
         for text in dump(hidden.manifest(row.change.after)).splitlines():

@@ -24,7 +24,7 @@ from paddlespec.report.totals import (
 from paddlespec.workloads.live import QUEUE_LABEL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from paddlespec.change.diff import Comparison
     from paddlespec.render.manifest import Manifest
@@ -53,22 +53,32 @@ class Plan(NamedTuple):
 
     counts: dict[Operation, int]
     uncompared: int
+    conflicting: int
+    refused: int
     accelerators: Decimal
     cpu: Decimal
     memory: Decimal
 
     def __str__(self) -> str:
-        missing = f"{self.uncompared} could not be compared" if self.uncompared else ""
+        remarks = list(self._remarks())
         objects = sum(self.counts.values())
         if objects == self.counts[Operation.keep]:
             compared = f"{objects} {'object' if objects == 1 else 'objects'} compared"
-            return f"No changes. {compared}{f', {missing}' if missing else ''}."
+            return f"No changes. {', '.join([compared, *remarks])}."
         counts = ", ".join(
             f"{self.counts[operation]} to {operation.value}"
             for operation in Operation
             if operation != Operation.keep
         )
-        return "; ".join(["Plan: " + counts, *filter(None, [", ".join(self.amounts), missing])])
+        return "; ".join(["Plan: " + counts, *filter(None, [", ".join(self.amounts), *remarks])])
+
+    def _remarks(self) -> Iterator[str]:
+        if self.uncompared:
+            yield f"{self.uncompared} could not be compared"
+        if self.conflicting:
+            yield f"{self.conflicting} in conflict"
+        if self.refused:
+            yield f"apply would refuse {self.refused} {'job' if self.refused == 1 else 'jobs'}"
 
     @property
     def amounts(self) -> list[str]:
@@ -81,12 +91,14 @@ class Plan(NamedTuple):
 def plan(comparisons: Iterable[Comparison]) -> Plan:
     """Sum up *comparisons*."""
     counts = dict.fromkeys(Operation, 0)
-    uncompared = 0
+    uncompared = conflicting = refused = 0
     change: Amounts = {}
     for comparison in comparisons:
+        refused += comparison.refusal is not None
         for row in comparison.rows:
             counts[row.change.operation] += 1
             uncompared += row.problem is not None
+            conflicting += row.conflict is not None
         for sign, manifests in zip((-1, 1), sides(comparison)):
             for name, number in total(_shares(manifests)).items():
                 change[name] = change.get(name, Decimal(0)) + sign * number
@@ -94,9 +106,8 @@ def plan(comparisons: Iterable[Comparison]) -> Plan:
         (number for name, number in change.items() if is_accelerator(name)), Decimal(0)
     )
     zero = Decimal(0)
-    return Plan(
-        counts, uncompared, accelerators, change.get("cpu", zero), change.get("memory", zero)
-    )
+    cpu, memory = change.get("cpu", zero), change.get("memory", zero)
+    return Plan(counts, uncompared, conflicting, refused, accelerators, cpu, memory)
 
 
 def sides(comparison: Comparison) -> tuple[list[Manifest], list[Manifest]]:

@@ -44,6 +44,10 @@ class Counts(Shape):
     """Objects to delete."""
     uncompared: Count
     """Objects that could not be compared; they are also counted under an operation."""
+    conflicting: Count
+    """Objects with fields that other managers have set; also counted under an operation."""
+    refused: Count
+    """Jobs whose changes an apply would refuse; their objects are counted as if it did not."""
 
 
 class Resources(Shape):
@@ -98,6 +102,8 @@ class ObjectChange(Shape):
     """What would happen to the object."""
     problem: str | None
     """Why the object could not be compared."""
+    conflict: str | None
+    """The fields that other managers have set, and which managers."""
     fields: list[FieldChange]
     """The fields that differ, if the object exists before and after."""
     object: NotRequired[dict[str, Any]]

@@ -30,8 +30,8 @@ def beside(job: Job, context: Context) -> list[Piece]:
                 "storage_class": volume.claim.storage_class,
                 "size": canonical(volume.claim.size),
             }
-            values = {"metadata": metadata(claim_name(job, volume), None), "claim": claim}
-            pieces.append(("kubernetes/claim", values))
+            own = metadata(claim_name(job, volume), None)
+            pieces.append(("kubernetes/claim", {"metadata": own, "claim": claim}))
     if context.code:
         name = f"{job.metadata.name}-code-{context.code.digest}"
         archive = b2a_base64(context.code.content, newline=False).decode()

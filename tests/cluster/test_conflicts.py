@@ -72,8 +72,11 @@ def forced(seen: Seen) -> bool:
 
 
 def test_fields_of_others_are_respected(user: User, spec: str) -> None:
-    result = user.run("diff", spec, *TIMEOUT, code=3)
+    result = user.run("diff", spec, *TIMEOUT, code=1)
+    assert "Job/fit-trainer: in conflict: fields owned by other managers" in result.stdout
     assert "spec.activeDeadlineSeconds (kubectl-edit)" in result.stdout
+    assert "~ spec.activeDeadlineSeconds: 60000 -> 7200" in result.stdout
+    assert result.stdout.splitlines()[-1].endswith("; 1 in conflict")
     assert "--force-conflicts" in result.stdout
     result = user.run("apply", spec, *TIMEOUT, code=3)
     assert "spec.activeDeadlineSeconds (kubectl-edit)" in result.stderr
@@ -139,8 +142,9 @@ def test_a_replacement_ends_what_others_have_set(user: User) -> None:
     changed = (*spec, "-u", "pservers.replicas=4", "-u", "image=registry.test/paddle:2")
     refused = user.run("diff", *changed, code=1).stdout
     shown = user.run("diff", *changed, "--replace", code=1)
-    # A refusal shows the refused change.
-    assert shown.stdout.partition("\n\n")[2] == refused.partition("\n\n")[2]
+    # A refusal shows what it refuses.
+    rows = refused.partition("\n\n")[2].removesuffix("; apply would refuse 1 job\n")
+    assert shown.stdout.partition("\n\n")[2] == f"{rows}\n"
     assert "kubectl" not in shown.stdout + shown.stderr
     assert "spec-hash" not in shown.stdout
     user.run("apply", *changed, "--replace", "--wait", "ready", "--timeout", "60s")

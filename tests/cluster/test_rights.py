@@ -19,7 +19,7 @@ import yaml
 from control_plane.credentials import token_of
 from user import EXAMPLES, User
 
-from paddlespec.backends.cluster.api.rights import OPTIONAL as LISTED
+from paddlespec.backends.cluster.api import rights as listed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,7 +35,7 @@ PACKAGE = str(EXAMPLES / "fit-a-line-collective")
 READS = ("get", "list", "watch")
 # Without these, a command works but reports less.
 SPARED = {("coordination.k8s.io", "leases", "delete")}
-OPTIONAL = {(*where, verb) for where, verbs in LISTED.items() for verb in verbs.split()}
+OPTIONAL = {right for role in ROLES[:4] for right in map(tuple, listed.optional(role))}
 CLAIM = "volumes=[{name: data, mountPath: /data, claim: {size: 1Gi}}]"
 WAIT = ("--timeout", "60s", "--wait")
 COMPLETE, READY = (*WAIT, "complete"), (*WAIT, "ready")

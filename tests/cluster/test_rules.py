@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.error import HTTPError
 
 import pytest
-from user import User
+from user import EXAMPLES, User
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -158,3 +158,98 @@ def test_what_the_cluster_warns_of_is_shown_once(user: User) -> None:
         user.plane.eventually(lambda: warned("diff", spec))
         (line,) = warned("diff", spec)
     assert f'policy "{user.namespace}" (binding "{user.namespace}") objects to this job' in line
+
+
+LIMIT = {"type": "Container", "max": {"cpu": "2"}}
+BEYOND = ("-u", "trainers.resources.cpu=3")
+
+
+def limit(user: User) -> None:
+    body = {"metadata": {"name": "most"}, "spec": {"limits": [LIMIT]}}
+    user.plane.request("POST", user.path("limitranges"), body)
+    user.plane.eventually(
+        lambda: "limit range" in user.attempt("diff", user.ps(), *BEYOND, "--replace").stdout
+    )
+
+
+def requests(user: User) -> list[str]:
+    """Dry runs of this user's commands, as `verb resource`."""
+    return [
+        f"{event['verb']} {event['objectRef']['resource']}"
+        for event in user.plane.audit(user="admin", namespace=user.namespace)
+        if "dryRun" in event["requestURI"]
+    ]
+
+
+def test_a_running_job_is_not_deleted_for_pods_that_cannot_be_created(user: User) -> None:
+    spec = user.ps(run_for="1h")
+    user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
+    before = user.settled()
+    for changes, reason in (
+        (("-u", "scheduling.priority=nowhere"), "priority class nowhere does not exist"),
+        (BEYOND, "a container may have at most 2 cpu, but its limit is 3 (limit range)"),
+    ):
+        if changes == BEYOND:
+            limit(user)
+        for how in ((), ("--dry-run", "server")):
+            result = user.run("apply", spec, *changes, "--replace", *how, code=3)
+            assert "a pod of Job/fit-trainer cannot be created" in result.stderr
+            assert reason in result.stderr
+        shown = user.run("diff", spec, *changes, "--replace", code=1).stdout
+        assert "apply would refuse this: a pod of Job/fit-trainer" in shown
+        assert reason in shown
+    assert user.everything() == before
+
+
+def test_pods_that_pod_security_forbids_are_refused_at_once(user: User) -> None:
+    label(user, enforce="restricted")
+    result = user.run("apply", user.ps(), code=3)
+    assert 'a pod of Job/fit-trainer violates Pod Security level "restricted:latest"' in (
+        result.stderr
+    )
+    assert "(runAsNonRoot != true, unrestricted capabilities)" in result.stderr
+    assert user.everything() == {}
+
+
+def test_pods_that_meet_the_restricted_level_run(user: User) -> None:
+    """Exactly as docs/targets.md says."""
+    label(user, enforce="restricted")
+    text = (EXAMPLES.parent / "docs" / "targets.md").read_text(encoding="utf-8")
+    patches = text.partition("## Pod Security")[2].partition("```yaml\n")[2].partition("```")[0]
+    spec = user.ps(run_for="1h")
+    overlay = user.write(f"apiVersion: paddlespec.io/v1\nkind: PaddleJob\n{patches}", "o.yaml")
+    user.run("apply", spec, "--overlay", overlay, "--wait", "ready", "--timeout", "60s")
+
+
+def test_a_refused_object_leaves_nothing_half_made(user: User) -> None:
+    body = {"metadata": {"name": "fit-trainer"}, "spec": {"ports": [{"port": 1}]}}
+    user.plane.request("POST", user.path("services"), body)
+    result = user.run("apply", user.ps(), code=3)
+    assert "Service/fit-trainer is there already and is not ours" in result.stderr
+    assert user.names("jobs") == []
+    user.plane.request("DELETE", f"{user.path('services')}/fit-trainer")
+    # The last object that would be created is the one that the cluster refuses.
+    quota = {"metadata": {"name": "none"}, "spec": {"hard": {"count/services": "0"}}}
+    user.plane.request("POST", user.path("resourcequotas"), quota)
+    user.plane.eventually(lambda: user.get("resourcequotas", "none").get("status", {}).get("used"))
+    result = user.run("apply", user.ps(), code=3)
+    assert "exceeds quota none" in result.stderr
+    assert user.everything() == {}
+
+
+def test_without_the_right_to_create_pods_nothing_more_is_asked(user: User) -> None:
+    user.run("apply", user.ps(run_for="1h"))
+    assert requests(user).count("create pods") == 2
+    user.run("apply", user.ps(run_for="1h"))
+    assert requests(user).count("create pods") == 2, "nothing is created"
+    verbs = ["get", "list", "create", "patch", "update", "delete"]
+    objects = ["configmaps", "services", "jobs", "leases", "persistentvolumeclaims", "statefulsets"]
+    groups = ["", "apps", "batch", "coordination.k8s.io"]
+    rights = [
+        {"apiGroups": groups, "resources": objects, "verbs": verbs},
+        {"apiGroups": [""], "resources": ["pods"], "verbs": ["list"]},
+    ]
+    user.plane.allow("runner", user.namespace, rights)
+    runner = user._replace(kubeconfig=user.plane.kubeconfig_for("runner", user.namespace))
+    result = runner.run("apply", user.ps("other"))
+    assert "pods" not in result.stderr

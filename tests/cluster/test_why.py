@@ -89,7 +89,10 @@ def test_a_container_that_is_too_large_for_the_namespace(user: User) -> None:
     user.plane.request(
         "POST", user.path("limitranges"), {"metadata": {"name": "small"}, "spec": limits}
     )
-    user.run("apply", user.ps(), *PARALLEL, "-u", "trainers.resources.cpu=2")
+    # An apply would have asked first.
+    folder = str(user.folder / "rendered")
+    user.run("render", user.ps(), *PARALLEL, "-u", "trainers.resources.cpu=2", "--out", folder)
+    user.plane.kubectl("apply", "-R", "-f", folder, "-n", user.namespace)
     status_with(user, "a container may have at most 1 cpu, but its limit is 2 (limit range)")
 
 

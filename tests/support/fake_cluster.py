@@ -85,7 +85,9 @@ class Cluster:
             return after
         return self._store(key, after)
 
-    def create(self, manifest: Manifest, target: Identity) -> Manifest:
+    def create(self, manifest: Manifest, target: Identity, *, dry_run: bool = False) -> Manifest:
+        if dry_run:
+            return manifest
         key = self._key(target)
         if key in self.objects:
             raise _refused(key, 409, "exists")

@@ -86,11 +86,11 @@ BODY = {
 def test_warnings_of_pod_security_and_policies_are_paraphrased() -> None:
     level = 'would violate PodSecurity "restricted:latest": unrestricted capabilities (container '
     policy = "Validation failed for ValidatingAdmissionPolicy 'a' with binding 'b': needs hunter2"
-    assert warned(f'{level}"paddle" must set ...), runAsNonRoot != true (pod)', policy) == [
-        'warning: pods of this job would violate Pod Security level "restricted:latest" '
-        "(runAsNonRoot != true, unrestricted capabilities)",
-        'warning: policy "a" (binding "b") objects to this job; for now the cluster only warns',
-    ]
+    checks = "(runAsNonRoot != true, unrestricted capabilities)"
+    level_line = f'pods of this job would violate Pod Security level "restricted:latest" {checks}'
+    policy_line = 'policy "a" (binding "b") objects to this job; for now the cluster only warns'
+    lines = warned(f'{level}"paddle" must set ...), runAsNonRoot != true (pod)', policy)
+    assert lines == [f"warning: {level_line}", f"warning: {policy_line}"]
 
 
 def test_other_warnings_are_shown_unless_they_quote_a_value() -> None:

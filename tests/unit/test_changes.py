@@ -21,6 +21,7 @@ from paddlespec.change.diff import (
     Operation,
     Row,
     diff,
+    with_their_run,
 )
 from paddlespec.pipeline import (
     Built,
@@ -555,6 +556,39 @@ class TestSecrets:
         assert "secret" not in shown or "secret" in around
 
 
+def test_a_conflict_is_a_difference_that_names_its_field() -> None:
+    owned = "fields owned by other managers: spec.ttl (kubectl-patch)"
+    rows = [Row(Change(SERVICE, SERVICE), conflict=owned), Row(Change(job(), job()))]
+    comparison = Comparison("fit", "ads", "the cluster", rows, refusal="no")
+    assert comparison.differs
+    assert comparison.problems == []
+    text = render("text", [comparison])
+    assert f": in conflict: {owned}" in text
+    assert "could not be compared" not in text
+    closing = "No changes. 2 objects compared, 1 in conflict, apply would refuse 1 job."
+    assert text.splitlines()[-1] == closing
+    assert "1 objects in conflict" in render("markdown", [comparison])
+    listed = json.loads(render("json", [comparison]))
+    assert (listed["counts"]["conflicting"], listed["counts"]["refused"]) == (1, 1)
+    assert listed["jobs"][0]["objects"][0]["conflict"] == owned
+
+
+def test_pods_that_change_take_the_whole_run_with_them() -> None:
+    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "out"}}
+    suspended = job()
+    suspended["spec"]["template"]["spec"]["nodeSelector"] = {"zone": "a"}
+    later = job()
+    later["spec"]["activeDeadlineSeconds"] = 60
+    before = [claim, SERVICE, job()]
+    for after, expected in (
+        (suspended, ["keep", "replace", "replace"]),
+        (job(image="paddle:2"), ["keep", "replace", "replace"]),
+        (later, ["keep", "keep", "change"]),
+    ):
+        changes = with_their_run(diff(before, [claim, SERVICE, after]))
+        assert [change.operation.value for change in changes] == expected
+
+
 def test_the_json_format_is_stable() -> None:
     rows = [
         Row(Change(job(), job(image="paddle:2"))),
@@ -563,7 +597,10 @@ def test_the_json_format_is_stable() -> None:
     ]
     listed = json.loads(render("json", [Comparison("fit", "ads", "the cluster", rows)]))
     assert list(listed) == ["plan", "differs", "counts", "resources", "jobs"]
-    assert list(listed["counts"]) == ["keep", "create", "change", "replace", "delete", "uncompared"]
+    assert list(listed["counts"]) == [
+        *("keep", "create", "change", "replace", "delete"),
+        *("uncompared", "conflicting", "refused"),
+    ]
     assert listed["resources"] == {"accelerators": 0, "cpu": 0, "memory": 0}
     (changes,) = listed["jobs"]
     assert {key: changes[key] for key in ("job", "namespace", "against", "differs", "summary")} == {
@@ -573,7 +610,7 @@ def test_the_json_format_is_stable() -> None:
     replaced, created, unread = changes["objects"]
     assert replaced == {
         "apiVersion": "batch/v1", "kind": "Job", "namespace": None, "name": "fit-trainer",
-        "operation": "replace", "problem": None,
+        "operation": "replace", "problem": None, "conflict": None,
         "fields": [{
             "path": "spec.template.spec.containers[paddle].image",
             "before": "paddle:1", "after": "paddle:2", "effect": "by replacement",

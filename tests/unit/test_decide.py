@@ -218,7 +218,8 @@ def test_with_consent_nothing_is_refused(state: State | None, presence: Presence
 
 def test_the_order_of_a_new_run() -> None:
     """It is recorded before anything of it is there, and starts when everything is."""
-    record, wait, *steps = decided(absent, None).steps
+    tried, record, wait, *steps = decided(absent, None).steps
+    assert tried == Try([CLAIM, OWNER, SERVICE, PSERVER])
     assert isinstance(record, Record)
     assert record.intent is not None
     assert (record.intent.state, record.intent.fingerprint) == (State.intended, "new")
@@ -232,7 +233,7 @@ def test_the_order_of_a_new_run() -> None:
 def test_the_order_of_a_replacement() -> None:
     """The earlier run ends only when the new one would be accepted; claims stay."""
     tried, record, *steps = decided(finished, State.failed, True).steps
-    assert tried == Try([OWNER, PSERVER])
+    assert tried == Try([OWNER, SERVICE, PSERVER])
     assert isinstance(record, Record)
     assert record.intent is not None
     assert steps == [
@@ -254,7 +255,7 @@ def test_the_steps_of_a_run_that_goes_on() -> None:
         *(Create(PSERVER), Resume(PSERVER)),
     )
     new = decided(absent, None, changes=missing).steps
-    assert new[1:4] == (WaitUntilGone(), WaitUntilGone(CLAIM), Create(CLAIM))
+    assert new[2:5] == (WaitUntilGone(), WaitUntilGone(CLAIM), Create(CLAIM))
 
 
 def test_of_a_finished_run_only_its_owner_changes() -> None:

@@ -114,11 +114,12 @@ class Client(Transport):
         own = shape.stored(identity.kind)
         return self.json(request, "PATCH", path, own, query, manifest, _APPLY)
 
-    def create(self, manifest: Manifest, identity: Identity) -> Manifest:
+    def create(self, manifest: Manifest, identity: Identity, *, dry_run: bool = False) -> Manifest:
         """Create an object; it is a conflict if it already exists."""
         request, path = self._about("create", identity)
+        query = {**_OURS, **({"dryRun": "All"} if dry_run else {})}
         own = shape.stored(identity.kind)
-        return self.json(request, "POST", path.rpartition("/")[0], own, _OURS, manifest)
+        return self.json(request, "POST", path.rpartition("/")[0], own, query, manifest)
 
     def update(self, manifest: Manifest, identity: Identity) -> Manifest:
         """Replace an object; its resourceVersion, if given, must match."""

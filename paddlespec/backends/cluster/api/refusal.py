@@ -11,7 +11,8 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddlespec.answers import parsed
-from paddlespec.backends.cluster.api.admission import verdict
+from paddlespec.backends.cluster.api import limit_range
+from paddlespec.backends.cluster.api.admission import missing_priority, pod_security, verdict
 from paddlespec.render.shape import STATUS
 from paddlespec.runs.failures import OperationFailed
 
@@ -24,7 +25,6 @@ _CONVERT = "failed to convert"
 _NAME = r"([a-z0-9]([a-z0-9.-]*[a-z0-9])?)"
 _QUOTA = re.compile(rf'\S+ "[^"]*" is forbidden: exceeded quota: {_NAME}(?=,|$)')
 _QUOTA_KEYS = re.compile(r"(requested|used|limited): ([\w./-]+=[\w.]+(?:,[\w./-]+=[\w.]+)*)")
-_POD_SECURITY = re.compile(r'\S+ "[^"]*" is forbidden: violates PodSecurity "(\w+:[\w.]+)"')
 _RIGHT = re.compile(r'.* cannot (\w+) resource "([\w/]+)" in API group "[\w.-]*"')
 _MANAGER = re.compile(r'conflict with "([\w./ -]+)"')
 # `.spec.template.spec.containers[name="paddle"].env: duplicate entries for key [name="A"]`
@@ -43,6 +43,7 @@ _FIELD = re.compile(r'[\w.\[\]/=",:*-]{1,200}\Z')
 _FAULTS = {"field not declared in schema": "unknown field", "duplicate entries for key": "repeated"}
 
 
+_FIT_POD_SECURITY = "patch the security context: docs/targets.md, Pod Security"
 _ASK_FOR_RIGHT = "ask an administrator of the cluster for this right"
 
 
@@ -84,6 +85,7 @@ class Refusal(NamedTuple):
     is_users_fault: bool = False
     is_stale: bool = False
     is_rule: bool = False
+    refuses_dry_runs: bool = False
 
     @property
     def may_pass(self) -> bool:
@@ -165,9 +167,23 @@ def _forbidden(base: Refusal, text: str, causes: list[dict[str, Any]]) -> Refusa
             message=f"{request} exceeds quota {quota[1]}{request.place}"
             + (f" ({amounts})" if amounts else "")
         )
-    if security := _POD_SECURITY.match(text):
+    if level := pod_security(text):
         return base._replace(
-            message=f'{request} violates Pod Security level "{security[1]}"{request.place}'
+            message=f"{request} violates Pod Security level {level}{request.place}",
+            hint=_FIT_POD_SECURITY,
+            is_users_fault=True,
+        )
+    if priority := missing_priority(text):
+        return base._replace(
+            message=f"{request} cannot be created: priority class {priority} does not exist",
+            hint="correct scheduling.priority; `kubectl get priorityclasses` lists the classes",
+            is_users_fault=True,
+        )
+    if limit := limit_range.violation(text):
+        return base._replace(
+            message=f"{request} cannot be created{request.place}: {limit}",
+            hint="request what the namespace allows: `kubectl describe limitranges`",
+            is_users_fault=True,
         )
     if any(cause.get("reason") == "NamespaceTerminating" for cause in causes):
         return base._replace(message=f"namespace {request.namespace} is being deleted")
@@ -190,6 +206,11 @@ def _forbidden(base: Refusal, text: str, causes: list[dict[str, Any]]) -> Refusa
 
 def _ruled(base: Refusal, ruled: Verdict, text: str) -> Refusal:
     request = base.request
+    if ruled.refuses_dry_runs:
+        return base._replace(
+            message=f"{request} cannot be checked: {ruled.rule} does not support dry runs",
+            refuses_dry_runs=True,
+        )
     if ruled.fault is not None:
         fault = f": {ruled.fault}" if ruled.fault else ""
         return base._replace(

@@ -51,6 +51,8 @@ OPTIONAL: dict[tuple[str, str], str] = {
     ("", "resourcequotas"): "list",
     (job_set.KIND.group, job_set.KIND.plural): "list",
 }
+# Used to ask whether pods would be accepted, before a run begins.
+OPTIONAL_TRY = {role: {("", "pods"): "create"} for role in ("differ", "applier")}
 
 
 class Right(NamedTuple):
@@ -68,7 +70,9 @@ def needed(role: str) -> list[Right]:
 
 def optional(role: str) -> list[Right]:
     """List the rights that the commands of a role use if granted."""
-    return _flat(OPTIONAL) if ("", "pods") in ROLES[role] else []
+    if ("", "pods") not in ROLES[role]:
+        return []
+    return _flat(OPTIONAL) + _flat(OPTIONAL_TRY.get(role, {}))
 
 
 def lacking(client: Client, rights: list[Right]) -> list[Right]:

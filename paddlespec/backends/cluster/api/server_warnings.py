@@ -12,6 +12,7 @@ import re
 import threading
 from typing import TYPE_CHECKING, Any
 
+from paddlespec.backends.cluster.api.admission import pod_security
 from paddlespec.checks.secrets import looks_secret
 
 if TYPE_CHECKING:
@@ -24,14 +25,6 @@ _NAME = r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?"
 _POLICY = re.compile(
     rf"Validation failed for ValidatingAdmissionPolicy '(?P<name>{_NAME})' "
     rf"with binding '(?P<binding>{_NAME})'"
-)
-_POD_SECURITY = re.compile(r'would violate PodSecurity "(?P<level>\w+:[\w.]+)": ')
-# The checks of Pod Security, as its messages begin.
-_CHECKS = (
-    *("host namespaces", "privileged", "non-default capabilities", "hostPath volumes", "hostPort"),
-    *("forbidden AppArmor profile", "seLinuxOptions", "procMount", "forbidden sysctls"),
-    *("restricted volume types", "allowPrivilegeEscalation != false", "runAsNonRoot != true"),
-    *("runAsUser=0", "seccompProfile", "unrestricted capabilities", "hostProcess", "probe host"),
 )
 # Parts of an object whose texts are values of the user, or may be.
 _HOLDS_VALUES = frozenset(
@@ -72,10 +65,8 @@ def _known(text: str) -> str | None:
             f'policy "{match["name"]}" (binding "{match["binding"]}") objects to this job; '
             "for now the cluster only warns"
         )
-    if match := _POD_SECURITY.match(text):
-        checks = ", ".join(check for check in _CHECKS if check in text[match.end() :])
-        listed = f" ({checks})" if checks else ""
-        return f'pods of this job would violate Pod Security level "{match["level"]}"{listed}'
+    if level := pod_security(text):
+        return f"pods of this job would violate Pod Security level {level}"
     return None
 
 

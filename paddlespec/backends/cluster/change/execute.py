@@ -117,8 +117,7 @@ class Execution:
 
     def _try(self, manifests: Sequence[Manifest]) -> None:
         if self.snapshot.asks:
-            mark = self.work.fingerprint or "trial"
-            trial.check(self.client, manifests, self.snapshot.namespace, mark)
+            trial.check(self.snapshot, manifests, self.report)
 
     def _record(self, intent: RunRecord | None) -> None:
         def settled(history: History) -> History:

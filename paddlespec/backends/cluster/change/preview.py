@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from paddlespec import workloads
 from paddlespec.backends.cluster.api.refusal import Refused
+from paddlespec.backends.cluster.change import trial
 from paddlespec.backends.cluster.change.conflicts import explained
 from paddlespec.backends.cluster.change.desired import (
     belongs_to,
@@ -39,6 +40,7 @@ from paddlespec.change.steps import (
     Refuse,
     RefuseToPrune,
     Replace,
+    Try,
     Update,
     in_order_of,
 )
@@ -52,7 +54,7 @@ if TYPE_CHECKING:
     from paddlespec.backends.cluster.change.conflicts import Answer
     from paddlespec.change.steps import Decision, ObjectStep
     from paddlespec.render.manifest import Manifest
-    from paddlespec.runs.values import Consent, Work
+    from paddlespec.runs.values import Consent, Event, Work
 
 _TRIES = 3
 _ADOPTED = "its objects were applied by another tool; an apply adopts them as they are"
@@ -97,6 +99,13 @@ def preview(snapshot: Snapshot, history: History, decision: Decision, consent: C
     notes = (*decision.notes, *kept_note([name for name in names if name in objects.kept]))
     if objects.adopted:
         notes = (*notes, _ADOPTED)
+    tried = next((step.manifests for step in decision.steps if isinstance(step, Try)), None)
+    if tried is not None and decision.error is None:
+        try:
+            trial.check(snapshot, tried, objects.tell, asked=True)
+        except OperationFailed as error:
+            refusal = _sentence(error)
+    notes = (*notes, *objects.remarks)
     if snapshot.presence is not None:
         basis = _basis(snapshot, history, decision)
     return Compared(rows, notes, refusal, basis)
@@ -153,6 +162,10 @@ class _Objects:
         self.snapshot = snapshot
         self.kept: list[str] = []
         self.adopted: list[str] = []
+        self.remarks: list[str] = []
+
+    def tell(self, event: Event) -> None:
+        self.remarks.append(str(event))
 
     def row(self, step: ObjectStep) -> Row | None:
         match step:
@@ -205,8 +218,8 @@ class _Objects:
                 if again.refusal.is_no_answer:
                     raise
             else:
-                problem = f"{refused.message}; `apply --force-conflicts` does this"
-                return Row(self._change(live, taken), problem)
+                conflict = f"{_conflicts(refused)}; `apply --force-conflicts` does this"
+                return Row(self._change(live, taken), conflict=conflict)
         change = self._ours(answer.sent, live)
         if refused.refusal.is_immutable:
             return Row(change, explained(refused, live).message)
@@ -274,6 +287,11 @@ def _needs_other_pods(change: Change, live: Manifest) -> bool:
 
 def _by_reading(refused: Refused) -> str:
     return f"{refused.message}; compared by reading only"
+
+
+def _conflicts(refused: Refused) -> str:
+    """Name the managers of fields without the object, which stands before it."""
+    return refused.message.partition(" has ")[2]
 
 
 def _resumed(after: Manifest, live: Manifest) -> Manifest:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from paddlespec.backends.cluster.api.admission import verdict
-from paddlespec.backends.cluster.why import limit_range, quota
+from paddlespec.backends.cluster.api import limit_range
+from paddlespec.backends.cluster.api.admission import missing_priority, pod_security, verdict
+from paddlespec.backends.cluster.why import quota
 from paddlespec.backends.cluster.why.reason import Reason
 
 if TYPE_CHECKING:
     from paddlespec.backends.cluster.why.evidence import Evidence
 
 _NAME = r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?"
-_PRIORITY = re.compile(rf"no PriorityClass with name (?P<name>{_NAME})")
-_SECURITY = re.compile(r'violates PodSecurity "(?P<level>\w+:[\w.]+)"')
 _ACCOUNT = re.compile(rf'error looking up service account \S+: serviceaccount "(?P<name>{_NAME})"')
 
 
@@ -37,10 +36,10 @@ def refusal_reason(message: str) -> str | None:
     """Say why the server refused a pod; None if its message has no known format."""
     if exceeded := quota.shortage(message) or limit_range.violation(message):
         return exceeded
-    if match := _PRIORITY.search(message):
-        return f"priority class {match['name']} does not exist"
-    if match := _SECURITY.search(message):
-        return f'violates Pod Security level "{match["level"]}" of the namespace'
+    if priority := missing_priority(message):
+        return f"priority class {priority} does not exist"
+    if level := pod_security(message):
+        return f"violates Pod Security level {level} of the namespace"
     if ruled := verdict(message):
         fault = ruled.fault and f": {ruled.fault}"
         return (
