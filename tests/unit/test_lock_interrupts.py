@@ -22,14 +22,18 @@ class SlowServer:
 
     def __init__(self) -> None:
         self.leases: list[dict[str, Any]] = []
-        self.requested = threading.Event()
+        self.requested, self.done = threading.Event(), threading.Event()
 
     def create(self, lease: dict[str, Any], _identity: object) -> dict[str, Any]:
         created = {**lease, "metadata": {**lease["metadata"], "uid": "1", "resourceVersion": "1"}}
-        self.carried_out = threading.Timer(0.2, self.leases.append, [created])
-        self.carried_out.start()
+
+        def carry_out() -> None:
+            self.leases.append(created)
+            self.done.set()
+
+        threading.Timer(0.2, carry_out).start()
         self.requested.set()
-        self.carried_out.join()
+        self.done.wait()
         return created
 
     def get(self, _identity: object) -> dict[str, Any] | None:
@@ -63,5 +67,5 @@ def server() -> Iterator[SlowServer]:
 def test_no_lock_is_left(server: SlowServer) -> None:
     with pytest.raises(KeyboardInterrupt), Lock(cast("Client", server), "ns", "job", print):
         pytest.fail("entered despite an interrupt")
-    server.carried_out.join()
+    server.done.wait()
     assert server.leases == []
