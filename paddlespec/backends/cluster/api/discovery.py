@@ -127,7 +127,8 @@ def _resources(api_version: str, listed: object) -> list[Resource]:
         for item in (listed if isinstance(listed, list) else ())
         if isinstance(item, dict)
         and isinstance(item.get("kind"), str)
-        and _PLURAL.match(str(item.get("name")))
+        and isinstance(item.get("name"), str)
+        and _PLURAL.match(item["name"])
     ]
 
 
