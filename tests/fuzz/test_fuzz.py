@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-INPUTS = 150
+INPUTS = 100
 
 
 @pytest.fixture(autouse=True)
