@@ -88,8 +88,8 @@ def variables(pod: dict[str, Any]) -> dict[str, str | None]:
     return found
 
 
-def field(pod: dict[str, Any], path: str) -> str | None:
-    """The value of a downward reference to the metadata of *pod*."""
+def field(pod: dict[str, Any], path: str) -> Any:
+    """Return the value of a downward reference to the metadata of *pod*."""
     _, _, field = path.partition(".")
     holder, _, key = field.partition("['")
     value = pod["metadata"].get(holder)
