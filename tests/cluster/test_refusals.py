@@ -89,7 +89,10 @@ def test_an_exceeded_quota_names_it(user: User) -> None:
 def test_a_missing_namespace(user: User, how: tuple[str, ...]) -> None:
     result = user.run("apply", user.ps(), "-n", "nowhere-at-all", *how, code=3)
     assert "namespace nowhere-at-all does not exist" in result.stderr
-    assert "no job fit in namespace" in user.run("kill", "fit", "-n", "nowhere", code=3).stderr
+    assert (
+        "job fit does not exist in namespace"
+        in user.run("kill", "fit", "-n", "nowhere", code=3).stderr
+    )
 
 
 def test_a_user_without_rights(user: User) -> None:

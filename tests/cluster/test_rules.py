@@ -225,7 +225,7 @@ def test_a_refused_object_leaves_nothing_half_made(user: User) -> None:
     body = {"metadata": {"name": "fit-trainer"}, "spec": {"ports": [{"port": 1}]}}
     user.plane.request("POST", user.path("services"), body)
     result = user.run("apply", user.ps(), code=3)
-    assert "Service/fit-trainer is there already and is not ours" in result.stderr
+    assert "Service/fit-trainer already exists and was not created by paddlespec" in result.stderr
     assert user.names("jobs") == []
     user.plane.request("DELETE", f"{user.path('services')}/fit-trainer")
     # The last object that would be created is the one that the cluster refuses.
