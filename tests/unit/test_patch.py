@@ -512,7 +512,9 @@ class TestJsonMerge:
         assert json_merge(json.loads(before), json.loads(change)) == json.loads(after)
 
     def test_a_custom_resource_is_merged_and_its_lists_are_replaced(self) -> None:
-        jobs = [{"name": name, "replicas": 1, "template": {}} for name in ("trainers", "pservers")]
+        jobs: list[Any] = [
+            {"name": name, "replicas": 1, "template": {}} for name in ("trainers", "pservers")
+        ]
         change = {"successPolicy": {"a": 1}, "replicatedJobs": jobs}
         after, faults = patch(
             f"- {{target: {{kind: JobSet}}, patch: {json.dumps({'spec': change})}}}"

@@ -65,13 +65,13 @@ class Place(NamedTuple):
 
 
 @contextmanager
-def pull_secrets_of(cluster: Cluster, command: str) -> Iterator[Place]:
-    """Open the place that the configuration points to."""
+def pull_secrets_of(cluster: Cluster, datacenter: str | None, command: str) -> Iterator[Place]:
+    """Open what *datacenter*, or else the configuration, points to."""
     from paddlespec.cli.shared.capabilities import needed
     from paddlespec.cli.shared.engines import Engines
 
     with Engines(cluster.request()) as engines:
-        engine = engines.of_datacenter()
+        engine = engines.of_datacenter(datacenter)
         secrets = needed(engine.capabilities.pull_secrets, engine, command)
         yield Place(secrets, engine.namespace)
 

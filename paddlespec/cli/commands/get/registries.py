@@ -12,7 +12,12 @@ if TYPE_CHECKING:
     from paddlespec.backends.capabilities import PullSecret
 
 
-def registries(*, output: listing.Form = "table", cluster: options.Cluster) -> int:
+def registries(
+    *,
+    output: listing.Form = "table",
+    datacenter: options.Datacenter = None,
+    cluster: options.Cluster,
+) -> int:
     """
     List the pull secrets of the namespace.
 
@@ -27,7 +32,7 @@ def registries(*, output: listing.Form = "table", cluster: options.Cluster) -> i
     from paddlespec.cli.shared.pull_secrets import pull_secrets_of
 
     listing.check(output)
-    with pull_secrets_of(cluster, "get registries") as place:
+    with pull_secrets_of(cluster, datacenter, "get registries") as place:
         found, namespace = place.pull_secrets.all(), place.namespace
     if not found and listing.is_table(output):
         note(f"no pull secrets in namespace {namespace}")

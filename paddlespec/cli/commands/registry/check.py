@@ -19,6 +19,7 @@ def check(
         typer.Option("--registry", metavar="NAME", help="Log in with this pull secret."),
     ] = None,
     login: pull_secrets.Login,
+    datacenter: options.Datacenter = None,
     cluster: options.Cluster,
 ) -> int:
     """
@@ -42,7 +43,7 @@ def check(
     if registry is not None:
         if credentials is not None:
             raise Stop(Exit.usage, "--registry brings its own login: remove the other options")
-        with pull_secrets.pull_secrets_of(cluster, "registry check") as place:
+        with pull_secrets.pull_secrets_of(cluster, datacenter, "registry check") as place:
             credentials = place.pull_secrets.credentials(registry, parsed.host)
     write.lines([f"{image}: {digest_of(parsed, credentials)}"])
     return Exit.done
