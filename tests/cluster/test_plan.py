@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING
 
 import outputs
@@ -37,6 +38,16 @@ def test_a_plan_is_carried_out(user: User) -> None:
     before = user.settled()
     user.run("apply", "--plan", planned(user, spec, code=0))
     assert user.everything() == before
+
+
+def test_a_plan_is_carried_out_from_another_folder(user: User) -> None:
+    user.ps(run_for="1h")
+    planned(user, "fit.yaml")
+    elsewhere = user.folder / "elsewhere"
+    elsewhere.mkdir()
+    there = user._replace(folder=elsewhere)
+    shutil.copytree(user.templates, elsewhere / "templates")
+    assert "fit-trainer created" in there.run("apply", "--plan", "../plan.json").stdout
 
 
 def test_a_plan_holds_the_flags_that_it_was_made_with(user: User) -> None:

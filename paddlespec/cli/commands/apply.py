@@ -116,8 +116,8 @@ def apply(
     if prune and plan is not None:
         raise Stop(Exit.usage, "--prune needs spec folders, and a plan has none")
     approval = plan_file.read(plan) if plan is not None else None
-    if approval is not None:
-        call = plan_file.call_of(approval, call)
+    if plan is not None and approval is not None:
+        call = plan_file.call_of(plan, approval, call)
     paths, templates = required(call.paths), call.templates
     # A plan says what is applied, and never what may be read.
     chosen = call.choices._replace(allowed=layers.choices().allowed)
