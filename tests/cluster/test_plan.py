@@ -84,7 +84,7 @@ def edited(user: User) -> None:
 MOVES: dict[str, tuple[Callable[[User], None], str]] = {
     "label": (patched, "Service/fit-trainer was changed after the plan was made"),
     "suspend": (suspended, "Job/fit-trainer was changed after the plan was made"),
-    "run": (run_again, "its last run is 2"),
+    "run": (run_again, "run 2 ("),
     "spec": (edited, "Job/fit-trainer would not become what the plan shows"),
 }
 
