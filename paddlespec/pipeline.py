@@ -288,7 +288,6 @@ def _collect(
         return None
     collection = collect(package, facts.folder, file, limit) if is_delivered else None
     delivered = delivery(package, collection)
-    span = facts.document.locate(path)
     for fault in (*(collection.faults if collection else ()), *delivered.faults):
         at: Path = ("spec", "package", fault.at)
         where = facts.document.locate(at)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from paddlespec.cli.shared import output as write
 from paddlespec.cli.shared.output import note_event, show_event
 from paddlespec.cli.shared.values import one_of
 
@@ -78,10 +78,10 @@ class Results:
             import json
 
             data = {**more, "jobs": list(self._jobs.values())}
-            sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+            write.data(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
         elif self.form == "name":
             done = (job["name"] for job in self._jobs.values() if job["result"] != "failed")
-            sys.stdout.writelines(f"{name}\n" for name in done)
+            write.lines(done)
 
     def _job(self, name: str) -> dict[str, Any]:
         empty: dict[str, Any] = {

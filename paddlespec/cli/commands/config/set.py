@@ -12,6 +12,7 @@ from paddlespec.cli.shared.exits import Exit, Stop
 
 if TYPE_CHECKING:
     from paddlespec.cli.shared.config_file import Edited
+    from paddlespec.diagnostic import InvalidSpec
     from paddlespec.spec.edit.splice import Action
 
 

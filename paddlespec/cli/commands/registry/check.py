@@ -96,9 +96,9 @@ def _check_spec(
     from paddlespec.cli.shared.output import report_failure
     from paddlespec.cli.shared.session import load_valid
     from paddlespec.runs.failures import OperationFailed
-    from paddlespec.spec.files import Files
 
-    jobs = load_valid([path], Files(), layers.choices(), quiet=True)
+    chosen = layers.choices()
+    jobs = load_valid([path], chosen.files(), chosen, quiet=True)
     refuse_namesakes(jobs, cluster.namespace)
     codes: list[int] = []
     with Engines(cluster.request()) as engines:
