@@ -288,10 +288,11 @@ def _collect(
         return None
     collection = collect(package, facts.folder, file, limit) if is_delivered else None
     delivered = delivery(package, collection)
-    span = facts.document.locate(path)
     for fault in (*(collection.faults if collection else ()), *delivered.faults):
+        at: Path = ("spec", "package", fault.at)
+        where = facts.document.locate(at)
         diagnostics.append(
-            Diagnostic("package", fault.message, span, path, fault.hint, fault.severity)
+            Diagnostic("package", fault.message, where, at, fault.hint, fault.severity)
         )
     for fault in credentials(collection) if collection else ():
         diagnostics.append(facts.warning("packaged-credentials", fault.message, path, fault.hint))

@@ -186,13 +186,14 @@ class PullSecret(NamedTuple):
     users: tuple[str, ...]
     is_ours: bool
     created: str
+    namespace: str = ""
 
 
 class PullSecrets(Protocol):
     """The pull secrets of the namespace."""
 
-    def all(self) -> list[PullSecret]:
-        """Return every pull secret, including those not created by paddlespec."""
+    def all(self, *, everywhere: bool = False) -> list[PullSecret]:
+        """Return every pull secret; *everywhere*: of all namespaces."""
 
     def add(self, name: str, server: str, credentials: Credentials) -> bool:
         """Write a pull secret; return whether it is new. Raises for one not created by `add`."""

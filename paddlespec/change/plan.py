@@ -77,9 +77,10 @@ def moved(approved: JobPlan, now: JobPlan) -> Iterator[str]:
         yield f"it was made for namespace {approved.namespace} at {approved.server}"
         return
     if approved.run != now.run:
-        yield f"its last run is {now.run or 'unknown'}, not {approved.run or 'unknown'}"
+        last = f"run {now.run} was started" if now.run else "its last run was deleted"
+        yield f"{last} after the plan was made"
     if approved.step != now.step:
-        yield f"the job would {_step(now.step)}, not {_step(approved.step)}"
+        yield f"the job would {_step(now.step)}; the plan says it would {_step(approved.step)}"
     for name in dict.fromkeys([*approved.objects, *now.objects]):
         yield from _object_moved(name, approved.objects.get(name), now.objects.get(name))
 

@@ -100,6 +100,9 @@ def _command(name: str, where: str) -> Any:
     cls = getattr(loaded, "PARSER", None)
     app.command(name, cls=cls, context_settings=_SETTINGS)(unbundled(getattr(loaded, function)))
     command = typer.main.get_command(app)
+    from paddlespec.cli.shared import common_flags
+
+    common_flags.add_to(command)
     verbose.add_to(command)
     return command
 

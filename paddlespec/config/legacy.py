@@ -34,6 +34,9 @@ _REASONS = {
     "storage_name": "set spec.volumes in the spec",
     "type": "used only by that client",
 }
+_NAMES, _URL = ("storage_name", "storage_alias", "name"), "web_hdfs_uri"
+# A URL with a user may hold a password, and one with a query a token.
+_PLAIN_URL = re.compile(r"[a-z][a-z0-9+]*://[\w.-]+(:[0-9]+)?(/[\w./-]*)?\Z")
 _OTHER = re.compile(r"[^a-z0-9]+")
 _MAX_LENGTH = 63
 
@@ -121,10 +124,9 @@ def _openpai(document: Document, imported: Imported) -> Imported:
         _lose(document, (index,), entry, kept, imported)
         if name is None:
             continue
-        queues = _labels(document, (index, "virtual_clusters"), imported, None)
-        storages = _labels(document, (index, "storages"), imported, "storage_name")
+        queues = _labels(document, (index, "virtual_clusters"), imported)
         imported.datacenters[-1]["queues"] = {queue: queue for queue in queues}
-        imported.datacenters[-1]["storages"] = {storage: {"claim": storage} for storage in storages}
+        imported.datacenters[-1]["storages"] = _storages(document, (index, "storages"), imported)
     return imported
 
 
@@ -170,22 +172,42 @@ def _lose(
         imported.losses.append((span, reason))
 
 
-def _labels(document: Document, path: Path, imported: Imported, key: str | None) -> list[str]:
+def _storages(document: Document, path: Path, imported: Imported) -> dict[str, dict[str, str]]:
+    """Return the storages of a cluster by name; a storage without a URL becomes a claim."""
+    entries = document.at(path)
+    storages: dict[str, dict[str, str]] = {}
+    for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+        span = document.locate((*path, index))
+        settings = entry if isinstance(entry, dict) else {"name": entry}
+        name = next((settings[key] for key in _NAMES if settings.get(key)), None)
+        label = _label(name)
+        if label is None or label in storages:
+            imported.losses.append((span, f"{path[-1]}: a storage without a name of its own"))
+            continue
+        if label != name:
+            imported.losses.append((span, f"the original name; the storage is named {label}"))
+        url = settings.get(_URL)
+        is_url = isinstance(url, str) and bool(_PLAIN_URL.match(url))
+        storages[label] = {"url": str(url)} if is_url else {"claim": label}
+        rest = settings.keys() - {*_NAMES, *((_URL,) if is_url else ())}
+        if rest:
+            kept = "its URL is kept" if is_url else "its name is used as a claim"
+            imported.losses.append((span, f"{path[-1]}: other settings of {label}; {kept}"))
+    return storages
+
+
+def _labels(document: Document, path: Path, imported: Imported) -> list[str]:
     """Return the valid names in a list of names, or of mappings with a name."""
     entries = document.at(path)
     labels: list[str] = []
     for index, entry in enumerate(entries if isinstance(entries, list) else ()):
-        name = entry.get(key or "name", entry.get("name")) if isinstance(entry, dict) else entry
+        name = entry.get("name") if isinstance(entry, dict) else entry
         label = _label(name)
         if label is None or label != name:
             reason = f"{path[-1]}: a name that is not valid in Kubernetes"
             imported.losses.append((document.locate((*path, index)), reason))
         else:
             labels.append(label)
-            rest = [inner for inner in entry if inner not in (key, "name")] if key else []
-            if isinstance(entry, dict) and rest:
-                reason = f"{path[-1]}: all settings of {label}; its name is used as a claim"
-                imported.losses.append((document.locate((*path, index)), reason))
     return list(dict.fromkeys(labels))
 
 

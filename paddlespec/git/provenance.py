@@ -42,7 +42,17 @@ def provenance(file: str, environment: Mapping[str, str] = os.environ) -> Proven
 def who(environment: Mapping[str, str] = os.environ) -> str:
     """Return the user of a command; in CI, the user who started it instead of the runner's."""
     variables = (*_ACTORS, "USER", "LOGNAME", "USERNAME")
-    return next((environment[name] for name in variables if environment.get(name)), "unknown")
+    return next((environment[name] for name in variables if environment.get(name)), _account())
+
+
+def _account() -> str:
+    """Return the user of this process in the password database."""
+    try:
+        import pwd
+
+        return pwd.getpwuid(os.getuid()).pw_name or "unknown"
+    except (ImportError, KeyError):  # a system without one, or a container's arbitrary user
+        return "unknown"
 
 
 def _name(file: str, *, in_git: bool) -> str | None:

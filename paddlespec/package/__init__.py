@@ -8,8 +8,9 @@ from paddlespec.diagnostic import Severity
 
 
 class PackageFault(NamedTuple):
-    """A problem of a package, without its position in the spec."""
+    """A problem of a package, at the field *at* of `spec.package`."""
 
     message: str
     hint: str | None = None
     severity: Severity = Severity.error
+    at: str = "path"

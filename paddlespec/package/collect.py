@@ -91,8 +91,9 @@ def _invalid_settings(
     """Report settings of the package that its files do not match."""
     if posixpath.normpath(package.into).split("/")[0] in ("..", ""):
         hint = "use a folder below `workdir`, such as demo"
-        yield PackageFault(f'into "{package.into}" is outside workdir', hint)
+        yield PackageFault(f'into "{package.into}" is outside workdir', hint, at="into")
     file_name = package.requirements and posixpath.normpath(package.requirements)
     if file_name and complete and all(file.path != file_name for file in files):
         hint = "add it to the package, or remove it from the ignore files"
-        yield PackageFault(f'requirements "{package.requirements}" not found in package', hint)
+        message = f'requirements "{package.requirements}" not found in package'
+        yield PackageFault(message, hint, at="requirements")

@@ -36,13 +36,14 @@ def _present(package: Package) -> Iterator[PackageFault]:
     if package.delivery != "auto":
         hint = "remove `delivery`, or use a path relative to the spec"
         message = f"delivery {package.delivery} requires a path relative to the spec"
-        yield PackageFault(f"{message}, not {package.path}", hint)
+        yield PackageFault(f"{message}, not {package.path}", hint, at="delivery")
 
 
 def _configmap(package: Package, collection: Collection | None) -> Iterator[PackageFault]:
     if package.delivery not in ("auto", "configmap"):
         hint = "use configmap, or copy the code to a volume and use its absolute path"
-        yield PackageFault(f"delivery {package.delivery} is not available yet", hint)
+        message = f"delivery {package.delivery} is not available yet"
+        yield PackageFault(message, hint, at="delivery")
         return
     if collection is None or collection.faults:
         return

@@ -80,7 +80,8 @@ def next_commands(status: Status, where: str = "") -> list[str]:
         case Stage.failing:
             return [logs, f"paddlespec kill {name}"]
         case Stage.failed:
-            return [logs, again]
+            # The logs of pods go with them.
+            return [logs if status.workers else f"paddlespec get history {name}", again]
         case Stage.succeeded if pservers is not None and pservers.ready:
             return [f"paddlespec kill {name}"]
         case Stage.succeeded:

@@ -1,4 +1,4 @@
-"""Print findings as text: one line each, and on a terminal the line of the spec below it."""
+"""Print findings as text: a line each with its hint, and on a terminal the line of the spec."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def diagnostics(
     excerpts: bool | None = None,
 ) -> str:
     """
-    Print *findings* as text; without excerpts, exactly one line per finding.
+    Print *findings* as text: one line per finding, and an indented one for its hint.
 
-    *texts* maps names of sources to their text. *excerpts* adds the lines of the sources and the
-    hints; it defaults to *color*.
+    *texts* maps names of sources to their text. *excerpts* adds the lines of the sources; it
+    defaults to *color*.
     """
     sources: Excerpts | None = None
     if color if excerpts is None else excerpts:
@@ -64,9 +64,9 @@ def _block(diagnostic: Diagnostic, sources: Excerpts | None, *, color: bool) -> 
             dim, red, off = (_DIM, _COLORS[diagnostic.severity.value], _OFF) if color else ("",) * 3
             lines.append(f"{dim}{gutter} |{off} {line}".rstrip())
             lines.append(f"{dim}{blank} |{off} {red}{marker}{off}")
-        if diagnostic.hint:
-            label = f"{_CYAN}hint:{_OFF}" if color else "hint:"
-            lines.append(f"  {label} {visible(diagnostic.hint)}")
+    if diagnostic.hint:
+        label = f"{_CYAN}hint:{_OFF}" if color else "hint:"
+        lines.append(f"  {label} {visible(diagnostic.hint)}")
     return lines
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from paddlespec.shapes import (
+    actions,
     capacity,
     changes,
     findings,
@@ -33,6 +34,8 @@ OUTPUTS: dict[str, Any] = {
     "history": runs.History,
     "run": runs.OneRun,
     "diff": changes.Changes,
+    "apply": actions.Apply,
+    "remove": actions.Remove,
     "plan": changes.Plan,
     "quota": capacity.Quota,
     "queues": capacity.Queues,

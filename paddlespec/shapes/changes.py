@@ -169,6 +169,10 @@ class Invocation(Shape):
     """The options that were agreed to: `replace`, `rerun`, `no-prune`."""
     withheld: list[str]
     """The paths of updates that contain a secret; they must be given again to apply the plan."""
+    folder: str
+    """The folder that paths are relative to, relative to the folder of the plan."""
+    repositoryFolder: str | None
+    """The same folder, relative to the top of its repository; null outside git."""
 
 
 class PlannedObject(Shape):

@@ -15,6 +15,8 @@ CheckState = Literal["ok", "missing", "absent", "unknown"]
 class Registry(Shape):
     """A pull secret of the namespace, without its passwords."""
 
+    namespace: str
+    """The namespace."""
     name: str
     """The name, as in `registry` of a spec."""
     servers: list[str]
@@ -31,7 +33,7 @@ class Registries(Shape):
     """The output of `get registries` and `registry list`."""
 
     registries: list[Registry]
-    """The pull secrets of the namespace."""
+    """The pull secrets of the namespace; with -A, of all namespaces."""
 
 
 _Files = Annotated[

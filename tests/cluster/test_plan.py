@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING
 
 import outputs
@@ -39,6 +40,16 @@ def test_a_plan_is_carried_out(user: User) -> None:
     assert user.everything() == before
 
 
+def test_a_plan_is_carried_out_from_another_folder(user: User) -> None:
+    user.ps(run_for="1h")
+    planned(user, "fit.yaml")
+    elsewhere = user.folder / "elsewhere"
+    elsewhere.mkdir()
+    there = user._replace(folder=elsewhere)
+    shutil.copytree(user.templates, elsewhere / "templates")
+    assert "fit-trainer created" in there.run("apply", "--plan", "../plan.json").stdout
+
+
 def test_a_plan_holds_the_flags_that_it_was_made_with(user: User) -> None:
     spec = user.ps(run_for="1h")
     user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
@@ -73,7 +84,7 @@ def edited(user: User) -> None:
 MOVES: dict[str, tuple[Callable[[User], None], str]] = {
     "label": (patched, "Service/fit-trainer was changed after the plan was made"),
     "suspend": (suspended, "Job/fit-trainer was changed after the plan was made"),
-    "run": (run_again, "its last run is 2"),
+    "run": (run_again, "run 2 ("),
     "spec": (edited, "Job/fit-trainer would not become what the plan shows"),
 }
 

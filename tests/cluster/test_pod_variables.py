@@ -93,4 +93,5 @@ def field(pod: dict[str, Any], path: str) -> Any:
     _, _, field = path.partition(".")
     holder, _, key = field.partition("['")
     value = pod["metadata"].get(holder)
-    return value.get(key.removesuffix("']")) if key else value
+    found: str | None = value.get(key.removesuffix("']")) if key else value
+    return found

@@ -214,6 +214,39 @@ def test_a_token_is_asked_for_with_the_pull_secret(user: User, server: Server) -
     assert f"pull secret team is for {server.host}, not other.test" in other
 
 
+def test_all_images_of_a_spec_are_asked_for_with_its_pull_secret(
+    user: User, server: Server
+) -> None:
+    path = user.write(
+        "apiVersion: paddlespec.io/v1\nkind: PaddleJob\nmetadata: {name: fit}\nspec:\n"
+        f"  mode: ps\n  image: {server.host}/open:1\n  command: python train.py\n  registry: team\n"
+        f"  trainers: {{replicas: 2}}\n  pservers: {{replicas: 1, image: '{server.host}/closed:1'}}\n"
+    )
+    missing = user.run("registry", "check", path, code=3)
+    assert f"fit: pull secret team does not exist in namespace {user.namespace}" in missing.stderr
+    assert "paddlespec registry add team" in missing.stderr
+    add(user, "team", server.host)
+    assert user.run("registry", "check", "-f", path).stdout.splitlines() == [
+        f"{server.host}/open:1: {DIGEST}",
+        f"{server.host}/closed:1: {DIGEST}",
+    ]
+    other = user.run("registry", "check", path, "-u", f"image={server.host}/open:2", code=3)
+    assert other.stdout == f"{server.host}/closed:1: {DIGEST}\n"
+    assert "open:2 not found" in other.stderr
+    add(user, "elsewhere", "other.test")
+    denied = user.run("registry", "check", path, "--registry", "elsewhere", code=3)
+    assert "denied a token for anonymous users" in denied.stderr
+    (own,) = [
+        secret
+        for secret in json.loads(user.run("registry", "list", "-A", "-o", "json").stdout)[
+            "registries"
+        ]
+        if secret["namespace"] == user.namespace and secret["name"] == "team"
+    ]
+    assert own["servers"] == [server.host]
+    assert f"{user.namespace}/team\n" in user.run("get", "registries", "-A", "-o", "name").stdout
+
+
 def test_a_password_may_be_enough(user: User, server: Server) -> None:
     words = ("registry", "check", f"{server.host}/basic:1", "--username", "bot")
     assert DIGEST in typed(user, *words, "--password-stdin").stdout

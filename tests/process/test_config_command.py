@@ -134,6 +134,14 @@ def test_what_cannot_be_is_refused_and_changes_nothing(
     assert (folder / ".paddlespec.yaml").read_text() == PROJECT
 
 
+def test_defaults_of_specs_belong_to_the_project(folder: Path) -> None:
+    done = run("config", "set", "defaults.image=team/train:1", code=2)
+    command = "paddlespec config set defaults.image=team/train:1 --project"
+    assert f"hint: set it for the project: {command}" in done.stderr
+    run(*command.split()[1:])
+    assert "image: team/train:1" in (folder / ".paddlespec.yaml").read_text()
+
+
 def test_rendered_bytes_do_not_depend_on_ones_own_configuration(folder: Path) -> None:
     commands = (
         ("render", "."),

@@ -179,6 +179,50 @@ class CommandContract:
             in self.do(place, "logs", "fit", "--index", "7", "--role", "trainers", code=3).stderr
         )
 
+    def test_results_for_programs(self, place: Place) -> None:
+        path = place.job("fit", "never")
+        (job,) = self.data(place, "apply", path)["jobs"]
+        assert (job["name"], job["result"], job["error"]) == ("fit", "applied", None)
+        assert job["namespace"]
+        assert {act["did"] for act in job["objects"]} <= {"created", "started"}
+        self.do(place, "wait", "fit", "--for", "ready", "--timeout", "60s")
+        assert self.data(place, "apply", path)["jobs"][0]["result"] == "unchanged"
+        changed = (path, "-u", "trainers.resources.cpu=2")
+        (job,) = self.data(place, "apply", *changed, code=3)["jobs"]
+        assert job["result"] == "failed"
+        assert job["error"]
+        assert self.do(place, "apply", path, "-o", "name").stdout == "fit\n"
+        (job,) = self.data(place, "kill", "fit")["jobs"]
+        assert (job["name"], job["result"]) == ("fit", "removed")
+        assert job["objects"]
+        self.do(place, "kill", "fit", "--ignore-not-found")
+        (job,) = self.data(place, "kill", "nobody", code=3)["jobs"]
+        assert job["result"] == "failed"
+        (job,) = self.data(place, "kill", "nobody", "--ignore-not-found")["jobs"]
+        assert job["result"] == "absent"
+        assert self.do(place, "delete", "fit", "-o", "name").stdout == "fit\n"
+
+    def test_the_end_of_a_job_is_a_result(self, place: Place) -> None:
+        path = place.job("fit", "failed")
+        waiting = ("apply", path, "--wait", "complete", "--timeout", "60s")
+        (job,) = self.data(place, *waiting, code=4)["jobs"]
+        assert job["result"] == "failed"
+        assert job["error"]
+
+    def test_a_file_names_the_job(self, place: Place) -> None:
+        path = place.job("fit", "never")
+        self.do(place, "apply", path)
+        for words in ("status", "get workers", "get history", "get spec"):
+            assert self.do(place, *words.split(), "-f", path).stdout, words
+        self.do(place, "wait", "-f", path, "--for", "ready", "--timeout", "60s")
+        assert place.line in self.do(place, "logs", "--file", path).stdout
+        assert "remove fit" in self.do(place, "status", "fit", "-f", path, code=2).stderr
+
+    def test_quiet_commands_print_no_notes(self, place: Place) -> None:
+        assert "no running jobs" in self.do(place, "get", "jobs").stderr
+        assert self.do(place, "get", "jobs", "-q").stderr == ""
+        assert "no running jobs" in self.do(place, "get", "jobs").stderr
+
     def test_unknown_job(self, place: Place) -> None:
         for words in ("status", "logs", "kill", "delete", "get workers", "get history", "wait"):
             ended = self.do(place, *words.split(), "nobody", code=3)

@@ -65,6 +65,22 @@ def test_whatever_speaks_to_a_cluster_can_tell_how() -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
+def test_flags_that_every_command_takes(name: str) -> None:
+    options = [opt for param in COMMANDS[name].params for opt in param.opts]
+    assert options.count("--quiet") == options.count("--no-color") == 1
+    # Here the datacenter is an argument.
+    if "--kubeconfig" in options and name not in ("config check", "config discover"):
+        assert "--datacenter" in options
+
+
+def test_a_command_about_one_job_takes_its_spec_with_a_flag() -> None:
+    for name, command in COMMANDS.items():
+        metavars = [param.metavar or "" for param in command.params]
+        if any("NAME|PATH" in metavar for metavar in metavars):
+            assert any("--file" in param.opts for param in command.params), name
+
+
+@pytest.mark.parametrize("name", COMMANDS)
 def test_help_says_what_it_is_and_shows_an_example(name: str) -> None:
     command = COMMANDS[name]
     assert command.help

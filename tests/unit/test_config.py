@@ -193,6 +193,24 @@ def test_importing_a_single_server() -> None:
     assert "old:5:3: password" in losses
 
 
+def test_importing_storages_keeps_names_and_urls() -> None:
+    text = """\
+- cluster_alias: lab
+  storages:
+  - {storage_name: pai_data, web_hdfs_uri: "http://hdfs.test:50070", type: hdfs}
+  - {storage_name: home, web_hdfs_uri: "http://bob:canary@hdfs.test"}
+"""
+    found = read(text.encode(), "old")
+    assert found.datacenters[0]["storages"] == {
+        "pai-data": {"url": "http://hdfs.test:50070"},
+        "home": {"claim": "home"},
+    }
+    losses = [loss for _, loss in found.losses]
+    assert "the original name; the storage is named pai-data" in losses
+    assert "storages: other settings of pai-data; its URL is kept" in losses
+    assert "canary" not in str(losses)
+
+
 def test_importing_openpai_clusters() -> None:
     names, _, losses = imported(OPENPAI)
     assert names == ["lab"]

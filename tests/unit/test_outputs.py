@@ -290,6 +290,8 @@ def test_plans() -> None:
     call = {
         **{key: ["x"] for key in ("paths", "overlay", "update", "agreed", "withheld")},
         **dict.fromkeys(("profile", "target", "datacenter", "namespace", "templates"), None),
+        "folder": ".",
+        "repositoryFolder": None,
     }
     bases: list[Any] = [
         None,

@@ -600,6 +600,7 @@ def test_an_unavailable_delivery_is_reported(tmp_path: Path, asked: str) -> None
     touch(tmp_path, "a.py")
     _, (fault,) = delivery(package(delivery=asked), collected(tmp_path))
     assert fault.message == f"delivery {asked} is not available yet"
+    assert fault.at == "delivery"
     assert fault.severity is Severity.error
 
 

@@ -406,6 +406,14 @@ def test_there_is_always_something_to_do_next(stage: Stage) -> None:
     assert again == ((stage.is_over and stage is not Stage.succeeded) or stage is Stage.intended)
 
 
+@pytest.mark.parametrize("stage", [Stage.failed, Stage.succeeded])
+def test_logs_are_proposed_only_while_there_are_any(stage: Stage) -> None:
+    job = JOB._replace(stage=stage, roles=())
+    left = Status(job, record(), (Worker("word2vec-trainer-0", "trainers", 0, WorkerState.failed),))
+    assert next_commands(left)[0] == "paddlespec logs word2vec"
+    assert next_commands(left._replace(workers=()))[0] == "paddlespec get history word2vec"
+
+
 def test_pservers_that_outlive_their_trainers_cost_something() -> None:
     found = Status(JOB._replace(stage=Stage.succeeded), record())
     assert next_commands(found) == ["paddlespec kill word2vec"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pwd
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -77,7 +79,7 @@ def test_without_ci_the_account_is_the_user(tmp_path: Path) -> None:
     assert result == Provenance("alice")
     assert who({"LOGNAME": "bob"}) == "bob"
     assert who({"GITHUB_ACTOR": "", "USER": "carol"}) == "carol"
-    assert who({}) == "unknown"
+    assert who({}) == pwd.getpwuid(os.getuid()).pw_name
 
 
 def test_credentials_in_a_url_are_removed(tmp_path: Path) -> None:
@@ -152,3 +154,10 @@ def test_a_spec_outside_a_repository_keeps_its_path(tmp_path: Path) -> None:
     path.write_text("kind: PaddleJob\n", encoding="utf-8")
     assert provenance(str(path), {}).file == str(path)
     assert provenance("-", {}).file is None
+
+
+def test_an_account_that_the_machine_does_not_know_is_unknown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "getuid", lambda: 2**31 - 7)
+    assert who({}) == "unknown"

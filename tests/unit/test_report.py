@@ -60,10 +60,14 @@ def at(line: int, column: int, end: int, code: str = "x", message: str = "m") ->
     return Diagnostic(code, message, Span("job.yaml", line, column, end))
 
 
-def test_without_excerpts_a_finding_is_exactly_one_line() -> None:
+def test_without_excerpts_a_finding_is_one_line_and_its_hint() -> None:
     reported = [*findings(SPEC), WHOLE, OPTION]
     written = diagnostics(reported, {"job.yaml": SPEC}, color=False)
-    assert written.splitlines() == [str(finding) for finding in reported]
+    lines = written.splitlines()
+    assert [line for line in lines if not line.startswith("  hint: ")] == [
+        str(finding) for finding in reported
+    ]
+    assert len(lines) == len(reported) + sum(finding.hint is not None for finding in reported)
     assert 'job.yaml:8:5: error: unknown key "replica" [unknown-key]' in written
 
 

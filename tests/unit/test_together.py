@@ -11,6 +11,7 @@ import pytest
 from paddlespec.cli.shared.apply_jobs import Tally
 from paddlespec.cli.shared.concurrently import concurrently
 from paddlespec.cli.shared.progress_board import Board
+from paddlespec.cli.shared.results import Results
 from paddlespec.runs.failures import OperationFailed
 from paddlespec.runs.values import Event, Progress
 from paddlespec.threads import Crew
@@ -153,10 +154,10 @@ def test_a_crew_begins_no_more_than_it_may() -> None:
 
 
 def tallied(*notes: tuple[str, str]) -> str:
-    tally = Tally()
+    tally = Tally(Results())
     for name, word in notes:
         if word == "failed":
-            tally.failed(name)
+            tally.failed(name, OperationFailed("why"))
         else:
             tally.note(name, Event(word, "Job/x") if word else None)
     return str(tally)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from paddlespec.cli.shared import options
+from paddlespec.cli.shared import options, results
 from paddlespec.cli.shared.exits import Exit, Stop, worst
 from paddlespec.cli.shared.values import deadline_of, invalid, one_of
 
@@ -60,6 +60,7 @@ def apply(
     ] = False,
     force_unlock: options.ForceUnlock = False,
     timeout: options.Timeout = None,
+    output: results.Form = "text",
     rehearsal: options.Rehearsal,
     templates: options.TemplatesFolder = None,
     preview: Annotated[
@@ -78,7 +79,7 @@ def apply(
     Needs a kubeconfig, or --target local to run jobs as processes of this machine. Creates and
     changes the objects of each job; a running job that already matches is not disturbed. Exits
     with 4 if a job fails while waiting, with 5 on timeout. With --target local --wait complete,
-    Ctrl-C stops the job.
+    Ctrl-C stops the job, and its output is printed unless -o is given.
 
     \b
     paddlespec apply paddlejob.yaml
@@ -101,6 +102,10 @@ def apply(
     mode = Mode(one_of("--dry-run", dry_run, [mode.value for mode in Mode]))
     until = Until(one_of("--wait", wait, [until.value for until in Until]))
     deadline = deadline_of(timeout)
+    if not results.Results(output).is_text and (preview or mode is Mode.client):
+        other = "--preview" if preview else "--dry-run client"
+        hint = "use `render -o json` for manifests, or --dry-run server"
+        raise Stop(Exit.usage, f"{other} has an output of its own: remove -o {output}", hint)
     call = plan_file.call(
         *(specs.given, layers, cluster.namespace, templates),
         more_updates=scaled(rehearsal.scale),
@@ -111,8 +116,8 @@ def apply(
     if prune and plan is not None:
         raise Stop(Exit.usage, "--prune needs spec folders, and a plan has none")
     approval = plan_file.read(plan) if plan is not None else None
-    if approval is not None:
-        call = plan_file.call_of(approval, call)
+    if plan is not None and approval is not None:
+        call = plan_file.call_of(plan, approval, call)
     paths, templates = required(call.paths), call.templates
     # A plan says what is applied, and never what may be read.
     chosen = call.choices._replace(allowed=layers.choices().allowed)
@@ -135,11 +140,15 @@ def apply(
             prune="no-prune" not in call.agreed,
             force_unlock=force_unlock,
         )
-        tally = Tally()
+        done = results.Results(output, (job.job.metadata.name for job in jobs))
+        for job in jobs:
+            done.update(job.job.metadata.name, uid=None)
+        tally = Tally(done)
         applied, codes = apply_all(built, engines, mode, consent, approved, tally)
-        codes += pruning.retire(where, call.datacenter, mode, force_unlock=force_unlock)
+        codes += pruning.retire(*(where, call.datacenter, mode, done), force_unlock=force_unlock)
         if mode is Mode.none and until is not Until.created:
             codes += _wait(applied, until, tally, quiet=quiet, no_color=no_color)
+        done.write(dryRun=mode is Mode.server)
         if mode is Mode.none and not quiet:
             _advise(applied, until)
             if len(tally) > 1:
@@ -166,7 +175,8 @@ def _wait(
     from paddlespec.cli.shared.live_logs import LiveLogs
     from paddlespec.runs.values import Until
 
-    with LiveLogs(applied if until is Until.complete else (), no_color=no_color) as logs:
+    shown = applied if until is Until.complete and tally.results.is_text else ()
+    with LiveLogs(shown, no_color=no_color) as logs:
         return wait_for_all(applied, until, tally, logs.finish, quiet=quiet, no_color=no_color)
 
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from paddlespec.cli.shared import options
-from paddlespec.cli.shared.values import deadline_of
+from paddlespec.cli.shared import options, results
+from paddlespec.cli.shared.values import deadline_of, one_of
 
 
 def delete(
@@ -15,12 +11,11 @@ def delete(
     jobs: options.Jobs,
     layers: options.Layers,
     cluster: options.Cluster,
-    ignore_not_found: Annotated[
-        bool, typer.Option("--ignore-not-found", help="Succeed if the job does not exist.")
-    ] = False,
+    ignore_not_found: options.IgnoreNotFound = False,
     no_wait: options.NoWait = False,
     force_unlock: options.ForceUnlock = False,
     timeout: options.Timeout = None,
+    output: results.Form = "text",
     yes: options.Yes = False,
     quiet: options.Quiet = False,
 ) -> int:
@@ -46,6 +41,7 @@ def delete(
         force_unlock=force_unlock,
         yes=yes,
         quiet=quiet,
+        output=one_of("-o", output, results.FORMS),
     )
     refs = job_refs(jobs.names, jobs.file, layers.choices(), cluster.namespace)
     with Engines(cluster.request(deadline_of(timeout))) as engines:

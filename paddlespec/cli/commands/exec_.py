@@ -12,11 +12,12 @@ from paddlespec.cli.shared.exits import Exit, Stop
 
 
 def execute(
-    name: options.Job,
+    name: Annotated[str | None, typer.Argument(metavar=options.JOB, help=options.JOB_HELP)] = None,
     command: Annotated[
         list[str] | None, typer.Argument(metavar="-- COMMAND...", help="Command to run.")
     ] = None,
     *,
+    file: options.File = None,
     role: options.Role = None,
     index: options.Index = None,
     place: options.JobPlace,
@@ -32,6 +33,7 @@ def execute(
     \b
     paddlespec exec word2vec -- nvidia-smi
     paddlespec exec word2vec --role pservers --index 1 -- bash
+    paddlespec exec -f paddlejob.yaml -- nvidia-smi
     """
     from paddlespec.cli.shared.capabilities import needed
     from paddlespec.cli.shared.engines import Engines
@@ -39,10 +41,14 @@ def execute(
     from paddlespec.cli.shared.replicas import replica_of
     from paddlespec.cli.shared.streams import standard_streams
 
+    if file is not None and name is not None:
+        # The spec names the job, so all words are the command.
+        command, name = [name, *(command or ())], None
     if not command:
-        raise Stop(Exit.usage, "no command given", f"paddlespec exec {name} -- COMMAND")
+        job_text = name or (f"-f {file}" if file else "NAME")
+        raise Stop(Exit.usage, "no command given", f"paddlespec exec {job_text} -- COMMAND")
     with Engines(cluster.request()) as engines:
-        job = job_refs.job_at(name, place, cluster.namespace)
+        job = job_refs.job_at(options.Job(name, file), place, cluster.namespace)
         engine = engines.of_job(job)
         executes = needed(engine.capabilities.executes, engine, "exec", job.name)
         replica = replica_of(engine, job.name, role, index)

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from paddlespec.cli.shared import options
-from paddlespec.cli.shared.values import deadline_of
+from paddlespec.cli.shared import options, results
+from paddlespec.cli.shared.values import deadline_of, one_of
 
 
 def kill(
@@ -16,9 +16,11 @@ def kill(
     layers: options.Layers,
     cluster: options.Cluster,
     rm: Annotated[bool, typer.Option("--rm", help="Delete the job, as `delete` does.")] = False,
+    ignore_not_found: options.IgnoreNotFound = False,
     no_wait: options.NoWait = False,
     force_unlock: options.ForceUnlock = False,
     timeout: options.Timeout = None,
+    output: results.Form = "text",
     yes: options.Yes = False,
     quiet: options.Quiet = False,
 ) -> int:
@@ -39,11 +41,12 @@ def kill(
 
     removal = Removal(
         claims=rm,
-        ignore_absent=False,
+        ignore_absent=ignore_not_found,
         no_wait=no_wait,
         force_unlock=force_unlock,
         yes=yes,
         quiet=quiet,
+        output=one_of("-o", output, results.FORMS),
     )
     refs = job_refs(jobs.names, jobs.file, layers.choices(), cluster.namespace)
     with Engines(cluster.request(deadline_of(timeout))) as engines:

@@ -28,8 +28,11 @@ _DURATION = re.compile(r"([0-9]+[dhms])+\Z")
 
 
 def logs(
-    name: options.Job,
+    name: Annotated[str | None, typer.Argument(metavar=options.JOB, help=options.JOB_HELP)] = None,
     *,
+    file: Annotated[
+        str | None, typer.Option("--file", metavar="FILE", help="Another way to give a PATH.")
+    ] = None,
     role: options.Role = None,
     index: options.Index = None,
     follow: Annotated[
@@ -105,7 +108,7 @@ def logs(
     pattern = _pattern(grep)
     text_matches = (lambda row: pattern.search(row[31:])) if pattern else None
     start = Start(lines, _time(since), text_matches)
-    job = one_job(name, layers.choices(), namespace)
+    job = one_job(options.Job(name, file), layers.choices(), namespace)
     whole = output == "json" or grep is not None
     cluster = options.Cluster(context, namespace, kubeconfig)
     with Engines(cluster.request()) as engines:

@@ -19,15 +19,16 @@ if TYPE_CHECKING:
 
 
 def port_forward(
-    name: options.Job,
+    name: Annotated[str | None, typer.Argument(metavar=options.JOB, help=options.JOB_HELP)] = None,
     ports: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="[LOCAL:]REMOTE...",
             help="REMOTE is a number, or a name from the spec; :REMOTE picks a free LOCAL.",
         ),
-    ],
+    ] = None,
     *,
+    file: options.File = None,
     role: options.Role = None,
     index: options.Index = None,
     address: Annotated[
@@ -51,9 +52,14 @@ def port_forward(
     from paddlespec.cli.shared.forwarding import Forwarding, pair_of
     from paddlespec.cli.shared.replicas import replica_of, running
 
+    if file is not None and name is not None:
+        # The spec names the job, so all words are ports.
+        ports, name = [name, *(ports or ())], None
+    if not ports:
+        raise Stop(Exit.usage, "no port given", "add the port, such as 6006")
     pairs = [pair_of(port) for port in ports]
     with Engines(cluster.request()) as engines:
-        job = job_refs.job_at(name, place, cluster.namespace)
+        job = job_refs.job_at(options.Job(name, file), place, cluster.namespace)
         engine = engines.of_job(job)
         if (addresses := engine.capabilities.addresses) is not None:
             worker = running(engine, job.name, role, index)

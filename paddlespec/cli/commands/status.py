@@ -19,8 +19,8 @@ _FORMS = ("text", "json", "yaml")
 
 
 def status(
-    name: options.Job,
     *,
+    given: options.Job,
     watch: Annotated[
         bool, typer.Option("-w", "--watch", help="Keep printing changes until the job ends.")
     ] = False,
@@ -47,7 +47,7 @@ def status(
 
     listing.check(output, _FORMS)
     with Engines(cluster.request()) as engines:
-        job = job_refs.job_at(name, place, cluster.namespace)
+        job = job_refs.job_at(given, place, cluster.namespace)
         finding = _Finding(job, cluster, engines.target_when_over(job))
         following = _Following(engines.of_job(job), finding, output)
         if watch:

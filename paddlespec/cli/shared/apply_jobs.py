@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from paddlespec.cli.shared import output as write
 from paddlespec.cli.shared.concurrently import concurrently
 from paddlespec.cli.shared.job_refs import backend_of
-from paddlespec.cli.shared.output import note_event, report_failure, show_event
+from paddlespec.cli.shared.output import note_event, report_failure
 from paddlespec.cli.shared.progress_board import board
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from paddlespec.backends.protocols import Engine
     from paddlespec.change.plan import JobPlan
     from paddlespec.cli.shared.engines import Engines
+    from paddlespec.cli.shared.results import Results
     from paddlespec.pipeline import Built
     from paddlespec.runs.failures import OperationFailed
     from paddlespec.runs.values import Consent, Event, Mode, Run, Until
@@ -39,20 +40,25 @@ class Applied(NamedTuple):
 
 
 class Tally:
-    """The result of each job of a command, for its last line."""
+    """The result of each job of a command, for its last line and for `-o json`."""
 
-    def __init__(self) -> None:
+    def __init__(self, results: Results) -> None:
+        self.results = results
         self._results: dict[str, str] = {}
 
     def note(self, name: str, event: Event | None = None) -> None:
         """Count a job: as applied if *event* changed an object, else as unchanged."""
         changed = event is not None and event.subject and event.verb != "unchanged"
+        if event is not None:
+            self.results.event(name, event)
         if changed or name not in self._results:
             self._results[name] = "applied" if changed else "unchanged"
+            self.results.update(name, result=self._results[name])
 
-    def failed(self, name: str) -> None:
+    def failed(self, name: str, error: OperationFailed) -> None:
         """Count a job as failed."""
         self._results[name] = "failed"
+        self.results.failed(name, error)
 
     def __str__(self) -> str:
         results = list(self._results.values())
@@ -111,16 +117,17 @@ def apply_all(
         tally.note(name)
         if isinstance(outcome, OperationFailed):
             codes.append(report_failure(name, outcome))
-            tally.failed(name)
+            tally.failed(name, outcome)
             return
         applied.append(outcome)
+        run = outcome.run
+        tally.results.update(name, namespace=run.namespace, uid=run.uid)
         if mode is Mode.client:
             from paddlespec.spec.emit import dump_all
 
-            run = outcome.run
             write.data(dump_all(run.sent or run.work.manifests))
 
-    show = note_event if mode is Mode.client else show_event
+    show = note_event if mode is Mode.client else tally.results.show
     concurrently(built, at_once(built), apply, engines, show, finish)
     return applied, codes
 
@@ -156,7 +163,7 @@ def wait_for_all(
     def fail(job: Applied, error: OperationFailed) -> None:
         shown.drop(job.name)
         codes.append(report_failure(job.name, error))
-        tally.failed(job.name)
+        tally.failed(job.name, error)
 
     pending = list(applied)
     try:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from paddlespec.backends.protocols import Backend, Engine, Request
     from paddlespec.cli.shared.job_refs import JobRef
+    from paddlespec.cli.shared.options import JobPlace
     from paddlespec.pipeline import Loaded
 
 
@@ -68,6 +69,13 @@ class Engines:
             return self._engine(default, Place())
         available = (other for other in backends.others(default.name) if other.is_available())
         return self._engine(next(available, default), Place())
+
+    def of_place(self, place: JobPlace) -> Engine:
+        """Where to look for all jobs: a target, or a datacenter of the default backend."""
+        is_elsewhere = place.target is not None and not backend_of(place.target).has_datacenters
+        if place.datacenter is None or is_elsewhere:
+            return self.of_target(place.target)
+        return self.of_datacenter(place.datacenter)
 
     def of_datacenter(self, name: str | None = None) -> Engine:
         """The engine of a datacenter; without a name where kubectl, or `config use`, points."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from paddlespec.backends.protocols import Backend
-    from paddlespec.cli.shared.options import JobPlace
+    from paddlespec.cli.shared.options import Job, JobPlace
     from paddlespec.pipeline import Choices, Loaded
     from paddlespec.runs.state import Stage
 
@@ -41,19 +41,23 @@ def job_refs(
     return list(dict.fromkeys(refs))
 
 
-def one_job(name: str, chosen: Choices, namespace: str | None) -> JobRef:
-    """The only job that *name* stands for; raises `Stop` if a spec holds several."""
-    job, *others = job_refs([name], None, chosen, namespace)
+def one_job(given: Job, chosen: Choices, namespace: str | None) -> JobRef:
+    """The only job that *given* stands for; raises `Stop` for none or several."""
+    if given.name is not None and given.file is not None:
+        raise Stop(Exit.usage, f"-f {given.file} names the job: remove {given.name}, or remove -f")
+    names, files = ([one] if one is not None else [] for one in given)
+    job, *others = job_refs(names, files, chosen, namespace)
     if others:
-        raise Stop(Exit.usage, f"{name} holds {len(others) + 1} jobs", "name one of them")
+        text = given.name or given.file
+        raise Stop(Exit.usage, f"{text} holds {len(others) + 1} jobs", "name one of them")
     return job
 
 
-def job_at(name: str, place: JobPlace, namespace: str | None) -> JobRef:
+def job_at(given: Job, place: JobPlace, namespace: str | None) -> JobRef:
     """The job of a command that takes one."""
     from paddlespec.pipeline import Choices
 
-    return one_job(name, Choices(target=place.target, datacenter=place.datacenter), namespace)
+    return one_job(given, Choices(target=place.target, datacenter=place.datacenter), namespace)
 
 
 def backend_of(target: str) -> Backend:

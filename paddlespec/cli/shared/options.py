@@ -71,6 +71,9 @@ ForceUnlock = Annotated[
     bool,
     typer.Option("--force-unlock", help="Take over the lock of a job, even from a live holder."),
 ]
+IgnoreNotFound = Annotated[
+    bool, typer.Option("--ignore-not-found", help="Succeed if the job does not exist.")
+]
 NoWait = Annotated[
     bool, typer.Option("--no-wait", help="Return at once; do not wait for the pods to end.")
 ]
@@ -84,7 +87,17 @@ Index = Annotated[
 
 JOB = "NAME|PATH"
 JOB_HELP = "Name of a job, or path of its spec. A path contains / or ends in .yaml."
-Job = Annotated[str, typer.Argument(metavar=JOB, help=JOB_HELP)]
+File = Annotated[
+    str | None,
+    typer.Option("-f", "--file", metavar="FILE", help="Another way to give a PATH."),
+]
+
+
+class Job(NamedTuple):
+    """The job a command is about."""
+
+    name: Annotated[str | None, typer.Argument(metavar=JOB, help=JOB_HELP)] = None
+    file: File = None
 
 
 class Specs(NamedTuple):

@@ -106,8 +106,19 @@ def fenced(stream: TextIO | None = None) -> Iterator[None]:
         stream.flush()
 
 
+class Notes:
+    """Whether `-q` hides lines that are neither results nor errors."""
+
+    are_hidden = False
+
+
 def note(content: str) -> None:
     """Print a line that is no result."""
+    if not Notes.are_hidden:
+        _report(content)
+
+
+def _report(content: str) -> None:
     sys.stderr.write(f"{_line(content)}\n")
 
 
@@ -131,9 +142,9 @@ def remark(content: str) -> None:
 
 def problem(message: str, hint: str | None = None) -> None:
     """Print what is wrong, and what to do about it."""
-    note(f"paddlespec: {message}")
+    _report(f"paddlespec: {message}")
     if hint:
-        note(f"  hint: {hint}")
+        _report(f"  hint: {hint}")
 
 
 def report_failure(name: str, error: OperationFailed, more: str = "") -> int:

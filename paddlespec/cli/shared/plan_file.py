@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddlespec.cli.shared.exits import Exit, Stop
+from paddlespec.cli.shared.plan_folder import here, recorded
 from paddlespec.cli.shared.write_files import refuse_links, refuse_outside, replace
 from paddlespec.spec.source import MAX_BYTES
 
@@ -82,7 +83,7 @@ def write(
             why = (comparison.refusal or comparison.problems[0]).rsplit("; ", 1)[0]
             raise Stop(Exit.refused, f"no plan written: {comparison.job}: {why}")
     secret, public = _secret(call.update, jobs)
-    invocation = {**call._replace(update=public)._asdict(), "withheld": secret}
+    invocation = {**call._replace(update=public)._asdict(), "withheld": secret, **recorded(path)}
     text = plan.dump(plan.Plan(tuple(map(plan.of, comparisons)), invocation))
     if len(text) > MAX_BYTES:
         hint = "make one plan for each part of the jobs"
@@ -119,9 +120,13 @@ def read(path: str) -> Plan:
         raise Stop(Exit.usage, f"{path} is not a plan", hint) from None
 
 
-def call_of(plan: Plan, given: Call) -> Call:
-    """The call that a plan was made by; values *given* again take precedence."""
-    known = plan.invocation
+def call_of(path: str, plan: Plan, given: Call) -> Call:
+    """
+    The call that the plan at *path* was made by; values *given* again take precedence.
+
+    Raises `Stop` if the files of the plan do not exist.
+    """
+    known = plan.invocation if given.paths else here(path, plan.invocation)
     withheld = known.get("withheld") or []
     if withheld and not given.update:
         updates = " ".join(f"-u {key}=..." for key in withheld)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from paddlespec.backends.protocols import Engine
     from paddlespec.change.diff import Comparison
     from paddlespec.cli.shared.engines import Engines
+    from paddlespec.cli.shared.results import Results
     from paddlespec.pipeline import Loaded
     from paddlespec.runs.values import Mode, Orphan
     from paddlespec.spec.files import Files
@@ -118,10 +119,15 @@ def deleted(where: Sequence[Scope], files: Files, datacenter: str | None) -> Ite
 
 
 def retire(
-    where: Sequence[Scope], datacenter: str | None, mode: Mode, *, force_unlock: bool
+    where: Sequence[Scope],
+    datacenter: str | None,
+    mode: Mode,
+    results: Results,
+    *,
+    force_unlock: bool,
 ) -> list[int]:
     """Delete finished jobs whose specs were deleted; returns the exit codes of failures."""
-    from paddlespec.cli.shared.output import report_failure, show_event
+    from paddlespec.cli.shared.output import report_failure
     from paddlespec.runs.failures import OperationFailed
     from paddlespec.spec.files import Files
 
@@ -130,10 +136,13 @@ def retire(
         found = list(deleted(where, Files(), datacenter))
     except OperationFailed as error:
         return [report_failure("--prune", error)]
-    for job, _, retires in found:
+    for job, place, retires in found:
+        facts = {"namespace": place.engine.namespace, "result": "deleted", "uid": None}
+        results.update(job.name, **facts)
         try:
-            retires.retire(job, mode, show_event, force_unlock=force_unlock)
+            retires.retire(job, mode, results.reporter(job.name), force_unlock=force_unlock)
         except OperationFailed as error:
+            results.failed(job.name, error)
             codes.append(report_failure(job.name, error))
     return codes
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
@@ -11,9 +12,10 @@ import typer
 from paddlespec.cli.shared.exits import Exit, Stop
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from paddlespec.backends.capabilities import PullSecrets
+    from paddlespec.backends.protocols import Engine
     from paddlespec.cli.shared.options import Cluster
     from paddlespec.images.registry import Credentials
 
@@ -65,15 +67,34 @@ class Place(NamedTuple):
 
 
 @contextmanager
-def pull_secrets_of(cluster: Cluster, command: str) -> Iterator[Place]:
-    """Open the place that the configuration points to."""
+def pull_secrets_of(cluster: Cluster, datacenter: str | None, command: str) -> Iterator[Place]:
+    """Open what *datacenter*, or else the configuration, points to."""
     from paddlespec.cli.shared.capabilities import needed
     from paddlespec.cli.shared.engines import Engines
 
     with Engines(cluster.request()) as engines:
-        engine = engines.of_datacenter()
+        engine = engines.of_datacenter(datacenter)
         secrets = needed(engine.capabilities.pull_secrets, engine, command)
         yield Place(secrets, engine.namespace)
+
+
+def logins(engine: Engine, name: str) -> dict[str, Callable[[], Credentials]]:
+    """
+    The logins of the pull secret *name* by registry, read when they are needed.
+
+    Registries that a pull secret does not name are asked anonymously, as nodes do.
+    """
+    from paddlespec.cli.shared.capabilities import needed
+    from paddlespec.runs.failures import OperationFailed
+
+    secrets = needed(engine.capabilities.pull_secrets, engine, "registry check")
+    for secret in secrets.all():
+        if secret.name == name:
+            return {server: partial(secrets.credentials, name, server) for server in secret.servers}
+    raise OperationFailed(
+        f"pull secret {name} does not exist in namespace {engine.namespace}",
+        f"paddlespec registry add {name} --server HOST --username USER",
+    )
 
 
 def without_password(text: str) -> str:

@@ -11,15 +11,16 @@ from paddlespec.cli.shared.output import (
     is_interactive,
     note,
     report_failure,
-    show_event,
 )
+from paddlespec.cli.shared.results import Results
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from paddlespec.backends.protocols import Engine
     from paddlespec.cli.shared.engines import Engines
     from paddlespec.cli.shared.job_refs import JobRef
+    from paddlespec.runs.failures import OperationFailed
     from paddlespec.runs.values import Contents
 
 
@@ -32,6 +33,7 @@ class Removal(NamedTuple):
     force_unlock: bool
     yes: bool
     quiet: bool
+    output: str = "text"
 
     @property
     def verb(self) -> str:
@@ -45,36 +47,53 @@ def remove_all(jobs: Sequence[JobRef], engines: Engines, removal: Removal) -> in
 
     codes: list[int] = []
     pending: list[tuple[str, Engine]] = []
+    results = Results(removal.output, (job.name for job in jobs))
+
+    def fail(name: str, error: OperationFailed, more: str = "") -> None:
+        results.failed(name, error)
+        codes.append(report_failure(name, error, more))
+
     for job in jobs:
         try:
             engine = engines.of_job(job)
+            results.update(job.name, namespace=engine.namespace)
             contents = engine.contents(job.name, claims=removal.claims)
             if not _confirmed(job.name, contents, removal):
                 note(f"{job.name} is not changed")
+                results.update(job.name, result="kept")
                 codes.append(Exit.refused)
                 continue
             engine.remove(
-                job.name, show_event, claims=removal.claims, force_unlock=removal.force_unlock
+                *(job.name, results.reporter(job.name)),
+                claims=removal.claims,
+                force_unlock=removal.force_unlock,
             )
         except NotFound as error:
             if removal.ignore_absent:
                 note(error.message)
+                results.update(job.name, result="absent")
             else:
-                codes.append(report_failure(job.name, error))
+                fail(job.name, error)
         except OperationFailed as error:
-            codes.append(report_failure(job.name, error))
+            fail(job.name, error)
         else:
+            results.update(job.name, result="removed")
             pending.append((job.name, engine))
     if not removal.no_wait:
-        codes += _wait_until_deleted(pending, removal)
+        _wait_until_deleted(pending, removal, fail)
+    results.write()
     return worst(codes)
 
 
-def _wait_until_deleted(pending: list[tuple[str, Engine]], removal: Removal) -> list[int]:
+def _wait_until_deleted(
+    pending: list[tuple[str, Engine]],
+    removal: Removal,
+    fail: Callable[[str, OperationFailed, str], None],
+) -> None:
+    """Wait for jobs; *fail* takes a name, an error, and what to add to its message."""
     from paddlespec.runs.backoff import Backoff
     from paddlespec.runs.failures import OperationFailed
 
-    codes = []
     lines = Lines(quiet=removal.quiet)
     for name, engine in pending:
         pauses = Backoff().pauses()
@@ -84,8 +103,7 @@ def _wait_until_deleted(pending: list[tuple[str, Engine]], removal: Removal) -> 
                 engine.pause(next(pauses))
         except OperationFailed as error:
             last = lines.last.get(name)
-            codes.append(report_failure(name, error, f": {last}" if last else ""))
-    return codes
+            fail(name, error, f": {last}" if last else "")
 
 
 def _confirmed(name: str, contents: Contents, removal: Removal) -> bool:

@@ -58,11 +58,11 @@ class ClusterPullSecrets(NamedTuple):
 
     engine: Engine
 
-    def all(self) -> list[PullSecret]:
-        """Return every pull secret of the namespace."""
+    def all(self, *, everywhere: bool = False) -> list[PullSecret]:
+        """Return every pull secret of the namespace, or of all namespaces."""
         from paddlespec.backends.cluster.place import pull_secrets
 
-        return pull_secrets.registries(self.engine.client)
+        return pull_secrets.registries(self.engine.client, everywhere=everywhere)
 
     def add(self, name: str, server: str, credentials: Credentials) -> bool:
         """Write a pull secret."""

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from paddlespec.images.registry import Credentials
 
 
-def registries(client: Client) -> list[PullSecret]:
-    """List all pull secrets of the namespace."""
-    secrets = client.find("v1", "Secret", client.namespace, fields=f"type={SECRET_TYPE}")
+def registries(client: Client, *, everywhere: bool = False) -> list[PullSecret]:
+    """List all pull secrets of the namespace, or of all namespaces."""
+    namespace = "" if everywhere else client.namespace
+    secrets = client.find("v1", "Secret", namespace, fields=f"type={SECRET_TYPE}")
     return [_registry(secret) for secret in secrets]
 
 
@@ -56,7 +57,9 @@ def _registry(live: dict[str, Any]) -> PullSecret:
     known, metadata = known_to(live), live["metadata"]
     users = tuple(dict.fromkeys(login.username for login in known.values() if login.username))
     created = str(metadata.get("creationTimestamp") or "")
-    return PullSecret(metadata["name"], tuple(known), users, _is_ours(live), created)
+    return PullSecret(
+        metadata["name"], tuple(known), users, _is_ours(live), created, metadata["namespace"]
+    )
 
 
 def _is_ours(live: dict[str, Any]) -> bool:

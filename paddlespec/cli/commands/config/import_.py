@@ -62,6 +62,9 @@ def import_file(
         note(
             f"set the context of each datacenter: paddlespec config set '{holder}.context=CONTEXT'"
         )
+    elif project and found.datacenters:
+        first = found.datacenters[0]["name"]
+        note(f"next: paddlespec config add {first} --context CONTEXT, for your own credentials")
     return Exit.done
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,6 +12,7 @@ from paddlespec.cli.shared.exits import Exit, Stop
 
 if TYPE_CHECKING:
     from paddlespec.cli.shared.config_file import Edited
+    from paddlespec.diagnostic import InvalidSpec
     from paddlespec.spec.edit.splice import Action
 
 
@@ -39,7 +41,8 @@ def set_values(
 
 def _changed(file: Edited, text: str) -> Edited:
     """Apply one `KEY=VALUE`; a value that YAML reads as another type may also be meant as text."""
-    from paddlespec.diagnostic import InvalidSpec, Span
+    from paddlespec.diagnostic import InvalidSpec, Span, dotted
+    from paddlespec.spec.gate import CONFIG
     from paddlespec.spec.source import read
     from paddlespec.spec.update import Update, parts_of, split
 
@@ -53,7 +56,15 @@ def _changed(file: Edited, text: str) -> Edited:
     plain = reading.documents[0].data if reading.documents and not reading.diagnostics else right
     try:
         return file.put(path, plain, Span(text), action)
-    except InvalidSpec:
+    except InvalidSpec as error:
+        if file.schema == CONFIG and path[:1] == ("defaults",) and _is_unknown(error):
+            command = f"paddlespec config set {shlex.quote(text)} --project"
+            message = f'your own configuration has no "{dotted(path)}": it never changes a job'
+            raise Stop(Exit.usage, message, f"set it for the project: {command}") from None
         if isinstance(plain, (str, dict, list)):
             raise
         return file.put(path, right, Span(text), action)
+
+
+def _is_unknown(error: InvalidSpec) -> bool:
+    return any(found.code == "unknown-key" for found in error.diagnostics)

@@ -19,6 +19,7 @@ def history(
         str | None, typer.Argument(metavar=f"[{options.JOB}]", help=options.JOB_HELP)
     ] = None,
     *,
+    file: options.File = None,
     run: Number = None,
     output: listing.Form = "table",
     everywhere: listing.Everywhere = False,
@@ -41,20 +42,22 @@ def history(
     from paddlespec.cli.shared.output import report_failure
 
     listing.check(output)
-    if name is None and run is not None:
+    given = options.Job(name, file)
+    is_one = name is not None or file is not None
+    if not is_one and run is not None:
         raise Stop(Exit.usage, "--run needs the name of a job")
-    if name is not None and everywhere:
-        raise Stop(Exit.usage, f"-A lists all jobs: remove it, or remove {name}")
+    if is_one and everywhere:
+        raise Stop(Exit.usage, f"-A lists all jobs: remove it, or remove {name or file}")
     with Engines(cluster.request()) as engines:
-        if name is not None:
-            job = job_at(name, place, cluster.namespace)
+        if is_one:
+            job = job_at(given, place, cluster.namespace)
             recorded = engines.of_job(job).record(job.name)
             if run is not None and output in ("json", "yaml"):
                 _show_one(recorded, numbered(recorded, run), output)
             else:
                 _show([recorded if run is None else only(recorded, run)], output, spaces=False)
             return Exit.done
-        jobs, failures = engines.of_target(place.target).records(everywhere=everywhere)
+        jobs, failures = engines.of_place(place).records(everywhere=everywhere)
     _show_jobs(jobs, output, everywhere=everywhere)
     return worst([report_failure(job, error) for job, error in failures])
 

@@ -36,21 +36,14 @@ def jobs(
     ] = None,
     watch: listing.Watch = False,
     output: listing.Form = "table",
-    target: Annotated[
-        str | None,
-        typer.Option(
-            "--target",
-            metavar="NAME",
-            help="Look at this target [default: kubernetes with a kubeconfig, else local].",
-        ),
-    ] = None,
+    place: options.JobPlace,
     cluster: options.Cluster,
 ) -> int:
     """
     List running jobs.
 
-    Shows the jobs of the cluster that kubectl would use, or of this machine with --target local
-    and if there is no kubeconfig. DONE and FAIL count replicas; -o wide adds queue, times, run
+    Shows the jobs of the cluster that kubectl would use or --datacenter names, or of this machine
+    with --target local and if there is no kubeconfig. DONE and FAIL count replicas; -o wide adds queue, times, run
     and user.
 
     \b
@@ -67,7 +60,7 @@ def jobs(
     listing.refuse_two_scopes(cluster.namespace, everywhere=everywhere)
     labels = _selector(selector)
     with Engines(cluster.request()) as engines:
-        engine = engines.of_target(target)
+        engine = engines.of_place(place)
 
         def look() -> tuple[list[JobState], list[int]]:
             states, failures = engine.job_states(everywhere=everywhere, over=over)

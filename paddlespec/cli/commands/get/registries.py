@@ -12,9 +12,15 @@ if TYPE_CHECKING:
     from paddlespec.backends.capabilities import PullSecret
 
 
-def registries(*, output: listing.Form = "table", cluster: options.Cluster) -> int:
+def registries(
+    *,
+    everywhere: listing.Everywhere = False,
+    output: listing.Form = "table",
+    datacenter: options.Datacenter = None,
+    cluster: options.Cluster,
+) -> int:
     """
-    List the pull secrets of the namespace.
+    List the pull secrets of a namespace, or of all.
 
     Passwords are never printed or stored.
 
@@ -27,23 +33,26 @@ def registries(*, output: listing.Form = "table", cluster: options.Cluster) -> i
     from paddlespec.cli.shared.pull_secrets import pull_secrets_of
 
     listing.check(output)
-    with pull_secrets_of(cluster, "get registries") as place:
-        found, namespace = place.pull_secrets.all(), place.namespace
+    listing.refuse_two_scopes(cluster.namespace, everywhere=everywhere)
+    with pull_secrets_of(cluster, datacenter, "get registries") as place:
+        found, namespace = place.pull_secrets.all(everywhere=everywhere), place.namespace
     if not found and listing.is_table(output):
-        note(f"no pull secrets in namespace {namespace}")
-    listing.show(output, _listing(found))
+        note("no pull secrets" if everywhere else f"no pull secrets in namespace {namespace}")
+    listing.show(output, _listing(found, spaces=everywhere))
     return Exit.done
 
 
-def _listing(found: list[PullSecret]) -> Listing:
+def _listing(found: list[PullSecret], *, spaces: bool) -> Listing:
     from paddlespec.report.table import Column, table
 
     columns = (
+        Column("NAMESPACE", wide=not spaces),
         *(Column(head) for head in ("NAME", "SERVER", "USER", "OURS")),
         Column("CREATED", wide=True),
     )
     rows = [
         (
+            secret.namespace,
             secret.name,
             ",".join(secret.servers),
             ",".join(secret.users),
@@ -54,6 +63,7 @@ def _listing(found: list[PullSecret]) -> Listing:
     ]
     data = [
         {
+            "namespace": secret.namespace,
             "name": secret.name,
             "servers": list(secret.servers),
             "users": list(secret.users),
@@ -64,6 +74,8 @@ def _listing(found: list[PullSecret]) -> Listing:
     ]
     return Listing(
         lambda: {"registries": data},
-        lambda: [secret.name for secret in found],
+        lambda: [
+            f"{secret.namespace}/{secret.name}" if spaces else secret.name for secret in found
+        ],
         lambda wide, width: table(columns, rows, wide=wide, width=width),
     )

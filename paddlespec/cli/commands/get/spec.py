@@ -12,8 +12,8 @@ from paddlespec.cli.shared.recorded_runs import Number, numbered
 
 
 def spec(
-    name: options.Job,
     *,
+    given: options.Job,
     run: Number = None,
     output: Annotated[
         str, typer.Option("-o", "--output", metavar="yaml|json", help="Output format.")
@@ -36,7 +36,7 @@ def spec(
 
     listing.check(output, ("yaml", "json"))
     with Engines(cluster.request()) as engines:
-        job = job_at(name, place, cluster.namespace)
+        job = job_at(given, place, cluster.namespace)
         recorded = engines.of_job(job).record(job.name)
     record = numbered(recorded, run)
     if record.spec is None:

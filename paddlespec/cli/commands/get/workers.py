@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 def workers(
-    name: options.Job,
     *,
+    given: options.Job,
     watch: listing.Watch = False,
     output: listing.Form = "table",
     place: options.JobPlace,
@@ -36,7 +36,7 @@ def workers(
 
     listing.check(output)
     with Engines(cluster.request()) as engines:
-        job = job_at(name, place, cluster.namespace)
+        job = job_at(given, place, cluster.namespace)
         engine = engines.of_job(job)
         if watch:
             follow_list(

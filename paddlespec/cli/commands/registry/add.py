@@ -18,6 +18,7 @@ def add(
         str, typer.Option("--server", metavar="HOST", help="Host of the registry.")
     ] = "docker.io",
     login: pull_secrets.Login,
+    datacenter: options.Datacenter = None,
     cluster: options.Cluster,
 ) -> int:
     """
@@ -38,7 +39,7 @@ def add(
         shown = pull_secrets.without_password(server)
         raise Stop(Exit.usage, f"--server {shown}: expected a host") from None
     credentials = login.credentials(host)
-    with pull_secrets.pull_secrets_of(cluster, "registry add") as place:
+    with pull_secrets.pull_secrets_of(cluster, datacenter, "registry add") as place:
         is_new = place.pull_secrets.add(name, host, credentials)
     write.lines([f"Secret/{name} {'created' if is_new else 'configured'}"])
     write.note(f"to use it, write in a spec: registry: {name}")

@@ -7,7 +7,12 @@ from paddlespec.cli.shared import output as write
 from paddlespec.cli.shared.exits import Exit
 
 
-def delete(name: pull_secrets.Name, *, cluster: options.Cluster) -> int:
+def delete(
+    name: pull_secrets.Name,
+    *,
+    datacenter: options.Datacenter = None,
+    cluster: options.Cluster,
+) -> int:
     """
     Delete a pull secret that `registry add` wrote.
 
@@ -16,7 +21,7 @@ def delete(name: pull_secrets.Name, *, cluster: options.Cluster) -> int:
     \b
     paddlespec registry delete team-registry
     """
-    with pull_secrets.pull_secrets_of(cluster, "registry delete") as place:
+    with pull_secrets.pull_secrets_of(cluster, datacenter, "registry delete") as place:
         place.pull_secrets.delete(name)
     write.lines([f"Secret/{name} deleted"])
     return Exit.done
