@@ -112,21 +112,18 @@ SIGNALS = {
 FAULTS = (*PASSING, "conflict", *SIGNALS)
 
 
-# Faults of a kind alternate over the requests; all combinations take a quarter of
-# an hour (`make faults`).
-KINDS = (
-    ("dropped", "failed", "overloaded", "delayed"),
-    tuple(fault for fault in FAULTS if fault in ("answer-lost", "late", "conflict")),
-    tuple(SIGNALS),
-)
+def chosen(point: int, scenario: Scenario) -> list[str]:
+    """
+    Return the faults that request *point* meets.
 
-
-def chosen(point: int) -> list[str]:
-    """The faults that request *point* meets."""
+    They take turns over the requests, in another order for each scenario, unless `make faults` asks
+    for all of them.
+    """
     selection = os.environ.get("PADDLESPEC_FAULTS", "")
     if selection:
         return list(FAULTS) if selection == "all" else selection.split(",")
-    return [kind[point % len(kind)] for kind in KINDS]
+    turn = point + list(SCENARIOS.values()).index(scenario)
+    return [FAULTS[turn % len(FAULTS)]]
 
 
 class Case(NamedTuple):
@@ -166,7 +163,7 @@ def test_a_second_command_converges(
     tried = [outcome for outcome in outcomes if outcome.happened]
     failed = [f"{outcome.case}: {outcome.fault}" for outcome in tried if outcome.fault]
     record_property(RECORDED, [len(tried), len(tried) - len(failed)])
-    assert len(tried) > 5 * len(chosen(1))
+    assert len(tried) > 5 * len(chosen(1, trial.scenario))
     assert not failed, "\n".join(failed)
 
 
@@ -185,7 +182,7 @@ class Trial:
         cases = [
             Case(f"{fault}-{point}", point, fault)
             for point in range(1, count + 1)
-            for fault in chosen(point)
+            for fault in chosen(point, self.scenario)
         ]
         self._prepare([case.name for case in cases])
         with ThreadPoolExecutor(AT_ONCE) as pool:
