@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
-from urllib.error import HTTPError
 
 import pytest
 from interceptor import Fate, Seen, intercepted
@@ -93,18 +91,6 @@ def problems(rows: list[Row]) -> list[str]:
     return [row.problem for row in rows if row.problem]
 
 
-@pytest.fixture(scope="module")
-def priorities(control_plane: ControlPlane) -> None:
-    """Create what the examples require of a cluster, unless another process has."""
-    path = "/apis/scheduling.k8s.io/v1/priorityclasses"
-    for name in ("low", "normal", "high"):
-        try:
-            control_plane.request("POST", path, {"metadata": {"name": name}, "value": 1})
-        except HTTPError as error:
-            if error.code != HTTPStatus.CONFLICT:
-                raise
-
-
 def finish(user: User) -> bool:
     """Finish the unschedulable pods of trainers as if they had run; report whether all did."""
     for pod in user.pods("trainers"):
@@ -120,7 +106,6 @@ def finish(user: User) -> bool:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.usefixtures("priorities")
 def test_an_unchanged_example_shows_nothing(user: User, variant: str) -> None:
     what = VARIANTS[variant]
     rows = compare(user, *what)

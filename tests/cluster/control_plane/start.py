@@ -92,7 +92,7 @@ def bring_up(binaries: Path, folder: Path, servers: list[Server]) -> ControlPlan
     run("controller-manager", commands.controller_manager(binaries, folder, ports))
     run("scheduler", commands.scheduler(binaries, folder, ports))
     run("kubelet", commands.kubelet(binaries, folder, ports))
-    for manifest in ("nodes.yaml", "storage-class.yaml"):
+    for manifest in ("nodes.yaml", "storage-class.yaml", "priority-classes.yaml"):
         plane.kubectl("create", "-f", str(HERE / "manifests" / manifest))
     for port in (ports.controller_manager, ports.scheduler):
         address = f"https://{commands.LOOPBACK}:{port}/healthz"
