@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 class OperationFailed(Exception):
     """A cluster, a network or a process refused or failed."""
@@ -12,7 +17,11 @@ class OperationFailed(Exception):
 
 
 class JobFailed(OperationFailed):
-    """The job itself ended in failure."""
+    """The job itself ended in failure; *evidence* are the lines that show why."""
+
+    def __init__(self, message: str, evidence: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.evidence = tuple(evidence)
 
 
 class TimeRanOut(OperationFailed):

@@ -152,7 +152,11 @@ def report_failure(name: str, error: OperationFailed, more: str = "") -> int:
     from paddlespec.runs.failures import JobFailed, TimeRanOut
 
     sys.stdout.flush()
-    problem(f"{name}: {error.message}{more}", error.hint)
+    _report(f"paddlespec: {name}: {error.message}{more}")
+    for line in error.evidence if isinstance(error, JobFailed) else ():
+        _report(line)
+    if error.hint:
+        _report(f"  hint: {error.hint}")
     if isinstance(error, JobFailed):
         return Exit.job_failed
     return Exit.timeout if isinstance(error, TimeRanOut) else Exit.refused

@@ -70,7 +70,10 @@ class Results:
 
     def failed(self, name: str, error: OperationFailed) -> None:
         """Record why a job failed."""
-        self.update(name, result="failed", error=error.message, hint=error.hint)
+        from paddlespec.runs.failures import JobFailed
+
+        lines = (error.message, *(error.evidence if isinstance(error, JobFailed) else ()))
+        self.update(name, result="failed", error="\n".join(lines), hint=error.hint)
 
     def write(self, **more: Any) -> None:
         """Print the results, after *more* about the command."""

@@ -93,7 +93,8 @@ def _look(folder: JobFolder) -> Status:
     workers = tuple(in_order(shown))
     job = _job(folder, record, stage, state, workers)
     failed = state is not None and state.phase is Phase.failed
-    reason = failure(state) if state is not None and failed else None
+    error = failure(state) if state is not None and failed else None
+    reason = "\n".join([error.message, *error.evidence]) if error is not None else None
     return Status(job, record, workers, failure=reason)
 
 

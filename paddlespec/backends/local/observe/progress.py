@@ -20,7 +20,7 @@ def progress(status: Status, until: Until) -> Progress:
         parts = ["complete", *(["pservers stopped"] if stopped else []), *_losses(status)]
         return Progress(True, True, ", ".join(parts))
     if status.phase is Phase.failed:
-        raise JobFailed(failure(status))
+        raise failure(status)
     if status.phase.is_over:
         message = f"{status.job} was {status.phase.value}"
         if status.message and status.message != status.phase.value:
@@ -37,15 +37,15 @@ def progress(status: Status, until: Until) -> Progress:
     return Progress(ready and until is Until.ready, True, ", ".join(parts))
 
 
-def failure(status: Status) -> str:
+def failure(status: Status) -> JobFailed:
     """Describe why a run failed: the culprit, how it ended, and its last lines."""
     tries = f" in attempt {status.attempt} of {status.attempts}" if status.attempts > 1 else ""
-    lines = [f"failed{tries}: {status.message or 'no reason given'}"]
+    lines = []
     if status.culprit is not None:
         lines.append(f"  {status.culprit.name}: {status.culprit.ending}")
         lines += [f"  | {line}" for line in status.culprit.lines]
     lines += [f"  {line}" for line in _losses(status)]
-    return "\n".join(lines)
+    return JobFailed(f"failed{tries}: {status.message or 'no reason given'}", lines)
 
 
 def _losses(status: Status) -> list[str]:
