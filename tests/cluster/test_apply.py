@@ -87,9 +87,11 @@ def test_nothing_runs_before_everything_is_there(user: User) -> None:
         "delete leases/fit.paddlespec",
     ]
     [first, *_] = [
-        pod
-        for pod in user.plane.audit(user="admin", namespace=user.namespace)
-        if pod["verb"] == "patch" and pod["objectRef"].get("name") == "fit-trainer"
+        event
+        for event in user.plane.audit(user="admin", namespace=user.namespace)
+        if event["verb"] == "patch"
+        and event["objectRef"].get("name") == "fit-trainer"
+        and "dryRun" not in event["requestURI"]
     ]
     assert first["requestObject"]["spec"]["suspend"] is True
 
