@@ -145,6 +145,8 @@ def attend(connection: socket.socket) -> None:
 
 def become(request: dict[str, Any]) -> None:
     """Be the command, as the interpreter would run it."""
+    # The commands that warmed up this process left what ends a process at once.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])

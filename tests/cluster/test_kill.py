@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -65,7 +66,7 @@ def test_the_end_waits_for_the_pods_of_every_role(user: User, verb: str) -> None
 def test_the_wait_is_not_for_ever(user: User) -> None:
     user.run("apply", user.ps(run_for="1h", terminate_after="1h"), "--wait", "ready")
     result = user.run("kill", "fit", "--timeout", "2s", code=5)
-    assert "timed out: waiting for 2 pods to end" in result.stderr
+    assert re.search("timed out: waiting for [24] pods to end", result.stderr)
     # A second one continues to wait: only the pods are left.
     user.run("kill", "fit", "--timeout", "2s", code=5)
 

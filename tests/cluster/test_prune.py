@@ -264,7 +264,7 @@ def project(user: User, run_for: str, *names: str) -> None:
     for path in names:
         folder, _, name = path.partition("/")
         (user.folder / folder).mkdir(exist_ok=True)
-        user.write(text.replace("name: fit", f"name: {name}"), f"{name}.yaml")
+        user.write(text.replace("name: fit", f"name: {name}"), f"{path}.yaml")
 
 
 def remaining(user: User) -> set[str]:

@@ -37,13 +37,25 @@ def processes(rendered: list[Manifest]) -> list[Manifest]:
     return [manifest for manifest in rendered if manifest["kind"] == "Process"]
 
 
-def pods(rendered: list[Manifest]) -> dict[str, tuple[int, dict[str, Any]]]:
-    """Return the pod of every role, and the number of its replicas."""
+# The Job controller adds it to the pods of indexed Jobs.
+INDEX: dict[str, Any] = {
+    "name": "JOB_COMPLETION_INDEX",
+    "valueFrom": {
+        "fieldRef": {
+            "fieldPath": "metadata.annotations['batch.kubernetes.io/job-completion-index']"
+        }
+    },
+}
+
+
+def pods(rendered: list[Manifest]) -> dict[str, tuple[int, dict[str, Any], bool]]:
+    """Return the pod of every role, the number of its replicas, and whether a Job counts them."""
     kinds = ("Job", "StatefulSet")
     return {
         role(manifest) or "": (
             manifest["spec"].get("replicas") or manifest["spec"].get("parallelism") or 1,
             manifest["spec"]["template"]["spec"],
+            manifest["spec"].get("completionMode") == "Indexed",
         )
         for manifest in rendered
         if manifest["kind"] in kinds
@@ -53,11 +65,11 @@ def pods(rendered: list[Manifest]) -> dict[str, tuple[int, dict[str, Any]]]:
 def check(job: Job, ctx: Context) -> None:
     here, there = both(job, ctx)
     expected = pods(there)
-    assert len(processes(here)) == sum(count for count, _ in expected.values())
+    assert len(processes(here)) == sum(count for count, *_ in expected.values())
     for process in processes(here):
-        count, pod = expected[str(role(process))]
+        count, pod, is_indexed = expected[str(role(process))]
         (container,) = pod["containers"]
-        assert process["spec"]["env"] == container["env"]
+        assert process["spec"]["env"] == [*container["env"], *([INDEX] if is_indexed else [])]
         assert process["spec"]["workdir"] == container["workingDir"]
         assert process["spec"]["index"] in range(count)
         assert process["spec"]["resources"] == container["resources"]["limits"]

@@ -32,6 +32,8 @@ _SECONDS = 15
 Result = TypeVar("Result")
 _VARIABLE = "PADDLESPEC_LOCK_SECONDS"
 _PATIENCE_SECONDS = 60.0
+# An interrupt waits so long for the answer to a request.
+_GRACE_SECONDS = 2.0
 # Writers usually hold the lock for a second or two.
 _LONGEST_PAUSE = 0.5
 
@@ -117,7 +119,9 @@ class Lock:
         """Create the lock; if it already exists, return it."""
         try:
             # An interrupted request may still be carried out, after the lock was released.
-            self.live = _through(lambda: self.client.create(self._lease(), self.identity))
+            self.live = _through(
+                lambda: self.client.create(self._lease(), self.identity), _GRACE_SECONDS
+            )
         except Refused as error:
             if error.refusal.status != 409:
                 raise
@@ -188,11 +192,11 @@ class Lock:
         }
 
 
-def _through(work: Callable[[], Result]) -> Result:
+def _through(work: Callable[[], Result], grace: float | None = None) -> Result:
     """
     Run *work* to completion despite a signal; the exception of the signal is raised afterwards.
 
-    A second signal is raised at once.
+    A second signal is raised at once. With *grace*, the first one waits so many seconds at most.
     """
     done = threading.Event()
     results: list[Result] = []
@@ -216,11 +220,14 @@ def _through(work: Callable[[], Result]) -> Result:
     # In Python 3.11, an interrupted `join` may consider a running thread finished.
     while not done.is_set():
         try:
-            done.wait()
+            in_time = done.wait(grace if interrupt is not None else None)
         except BaseException as error:  # an interrupt, which is raised below
             if interrupt is not None:
                 raise
             interrupt = error
+        else:
+            if interrupt is not None and not in_time:
+                break
     for raised in filter(None, (interrupt, *errors)):
         raise raised
     return results[0]
