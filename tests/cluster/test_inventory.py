@@ -282,7 +282,7 @@ def test_the_history_is_capped_by_bytes_and_keeps_what_is_newest(user: User) -> 
     (run,) = user.history()
     runs = [{**run, "run": number, "uid": f"uid-{number}"} for number in range(1, 40)]
     runs.append({**run, "run": 40})
-    big = "# " + "x" * 13_000 + "\nkind: PaddleJob\n"
+    big = "kind: PaddleJob\nmetadata:\n  name: " + "x" * 13_000 + "\n"
     specs = {f"spec-{number}.yaml": big for number in range(1, 41)}
     rewrite(user, {"runs.json": json.dumps(runs), **specs})
     user.run("apply", str(user.folder / "fit.yaml"), "--rerun")

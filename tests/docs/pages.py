@@ -71,7 +71,7 @@ def copy_checkout(folder: Path) -> Path:
     """A copy of what a reader has, so that commands may write."""
     for name in ("README.md", "Makefile", "pyproject.toml"):
         shutil.copy(ROOT / name, folder)
-    for name in ("docs", "examples", "schemas", "templates"):
+    for name in ("docs", "examples", "requirements", "schemas", "templates"):
         ignored = shutil.ignore_patterns("__pycache__", "output", "log")
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
     return folder

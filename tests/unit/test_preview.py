@@ -164,12 +164,13 @@ def test_totals_follow_the_rendered_objects(project: Project) -> None:
     patches = """\
   patches:
     - target: {kind: Job, role: trainers}
-      patch: {spec: {parallelism: 10, completions: 10}}
+      patch: {spec: {template: {spec: {containers: [{name: paddle, resources: AMOUNTS}]}}}}
 """
-    page = project.write(PS + patches).page()
+    amounts = "{requests: {cpu: 10}, limits: {cpu: 10}}"
+    page = project.write(PS + patches.replace("AMOUNTS", amounts)).page()
     assert section(page, "Totals")[:2] == [
-        "CPU     41   246.17 CPU-hours",
-        "memory  82Gi",
+        "CPU     641   3,846.17 CPU-hours",
+        "memory  514Gi",
     ]
 
 
