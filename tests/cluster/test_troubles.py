@@ -32,6 +32,8 @@ def test_a_crowd_of_others_costs_nothing_and_stays(user: User) -> None:
         return Fate()
 
     def count(*arguments: str, code: int = 0) -> None:
+        # An object that changes while it is compared is read again.
+        user.settled()
         requests.clear()
         user._replace(kubeconfig=kubeconfig).run(*arguments, code=code)
         # Waiting for leftovers polls as often as necessary.
