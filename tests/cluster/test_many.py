@@ -127,10 +127,10 @@ def test_a_signal_ends_all_of_them_and_leaves_no_lock(
         return items
 
     # Pods of an earlier run; the lock is held until they end.
-    for number in range(8):
-        labels = {"paddlespec.io/job": f"job-{number:02}", "paddlespec.io/role": "trainers"}
+    for index in range(8):
+        labels = {"paddlespec.io/job": f"job-{index:02}", "paddlespec.io/role": "trainers"}
         body = {
-            "metadata": {"name": f"old-{number}", "labels": labels},
+            "metadata": {"name": f"old-{index}", "labels": labels},
             "spec": {
                 "nodeName": "",
                 "containers": [{"name": "paddle", "image": "registry.test/a"}],
@@ -146,8 +146,8 @@ def test_a_signal_ends_all_of_them_and_leaves_no_lock(
     assert held() == []
     assert out == ""
     assert user.all("jobs") == []
-    for number in range(8):
-        user.plane.request("DELETE", f"{user.path('pods')}/old-{number}?gracePeriodSeconds=0")
+    for index in range(8):
+        user.plane.request("DELETE", f"{user.path('pods')}/old-{index}?gracePeriodSeconds=0")
     done = user.run("apply", folder)
     assert done.stderr.splitlines()[-1] == f"{JOBS} jobs: {JOBS} applied"
     assert all(len(user.history(f"job-{number:02}")) == 1 for number in range(JOBS))
