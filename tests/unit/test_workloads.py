@@ -264,6 +264,10 @@ def test_a_set_of_jobs_that_ended_says_when() -> None:
 SPEC = ("model", "spec")
 
 
+# A filter of Jinja2 has the name of an API group.
+FILTER = "render/bounds.py", "batch"
+
+
 def test_kinds_are_named_nowhere_else() -> None:
     names = {known.KIND.kind for known in workloads.every()}
     names |= {known.KIND.api_version for known in workloads.every()}
@@ -275,5 +279,6 @@ def test_kinds_are_named_nowhere_else() -> None:
         if path.relative_to(root).parts[0] not in ("workloads", *SPEC)
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Constant) and node.value in names
+        if (str(path.relative_to(root)), node.value) != FILTER
     ]
     assert spelt == []
