@@ -68,7 +68,11 @@ class Shape:
 
     def wrong(self, data: object) -> Path | None:
         """Return the path of the first value of a wrong type, or None."""
-        validator = _compiled(self)
+        try:
+            validator = _compiled(self)
+        except ValueError as error:
+            # The schemas are valid; an interrupt is what their compilation turns into this.
+            raise KeyboardInterrupt from error
         try:
             if validator.is_valid(data):
                 return None

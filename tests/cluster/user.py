@@ -181,7 +181,14 @@ class User(NamedTuple):
         ]
 
     def everything(self) -> dict[str, Any]:
-        """Return every object that an apply may touch, and the UIDs of the pods."""
+        """
+        Return every object that an apply may touch, and the UIDs of the pods.
+
+        What controllers report of an object is left out: they may report it later.
+        """
+        return {name: _without_reports(live) for name, live in self._raw().items()}
+
+    def _raw(self) -> dict[str, Any]:
         kinds = ("jobs", "statefulsets", "services", "configmaps", "persistentvolumeclaims")
         objects = {
             f"{kind}/{live['metadata']['name']}": live
@@ -210,12 +217,12 @@ class User(NamedTuple):
 
         def unchanged() -> bool:
             time.sleep(0.5)
-            seen.append(self.everything())
+            seen.append(self._raw())
             return len(seen) > 3 and all(state == seen[-1] for state in seen[-4:])
 
         # The Job controller collects changes for a second before it writes them.
         self.plane.eventually(unchanged, within=30)
-        return seen[-1]
+        return {name: _without_reports(live) for name, live in seen[-1].items()}
 
     def writes(self) -> list[str]:
         """Return the requests that changed something here, as `verb resource/name`."""
@@ -226,6 +233,18 @@ class User(NamedTuple):
             and "dryRun" not in event["requestURI"]
             and event.get("userAgent", "").startswith("paddlespec")
         ]
+
+
+def _without_reports(live: Any) -> Any:
+    """Return an object without its status, and what a change of its status changes."""
+    if not isinstance(live, dict):
+        return live
+    metadata = {key: value for key, value in live["metadata"].items() if key != "resourceVersion"}
+    if "managedFields" in metadata:
+        metadata["managedFields"] = [
+            entry for entry in metadata["managedFields"] if entry.get("subresource") != "status"
+        ]
+    return {**{key: value for key, value in live.items() if key != "status"}, "metadata": metadata}
 
 
 def conditions(live: dict[str, Any]) -> set[str]:
