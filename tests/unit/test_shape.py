@@ -1,0 +1,33 @@
+"""Shapes of objects: what is wrong with one, and an interrupt while a shape is compiled."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import pytest
+
+from paddlespec.render import shape
+
+
+def test_the_path_of_a_wrong_value_is_reported() -> None:
+    job = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "a"},
+        "spec": {"template": 1},
+    }
+    assert shape.manifest("Job").fault(job) == "spec.template"
+
+
+def test_any_fields_of_an_unknown_kind_are_accepted() -> None:
+    crowd = {"apiVersion": "a/v1", "kind": "Crowd", "metadata": {"name": "a"}, "spec": {"x": 1}}
+    assert shape.manifest("Crowd").fault(crowd) is None
+
+
+def test_an_interrupted_compilation_is_an_interrupt() -> None:
+    class Interrupted(shape.Shape):
+        def compiled(self) -> NoReturn:
+            raise ValueError from KeyboardInterrupt()
+
+    with pytest.raises(KeyboardInterrupt):
+        Interrupted({}).wrong({})
