@@ -9,19 +9,20 @@ if TYPE_CHECKING:
 
 
 class OperationFailed(Exception):
-    """A cluster, a network or a process refused or failed."""
+    """A cluster, a network or a process refused or failed; *evidence* are lines that show why."""
 
-    def __init__(self, message: str, hint: str | None = None) -> None:
+    def __init__(self, message: str, hint: str | None = None, evidence: Sequence[str] = ()) -> None:
         super().__init__(message)
-        self.message, self.hint = message, hint
+        self.message, self.hint, self.evidence = message, hint, tuple(evidence)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The message and its evidence."""
+        return self.message, *self.evidence
 
 
 class JobFailed(OperationFailed):
-    """The job itself ended in failure; *evidence* are the lines that show why."""
-
-    def __init__(self, message: str, evidence: Sequence[str] = ()) -> None:
-        super().__init__(message)
-        self.evidence = tuple(evidence)
+    """The job itself ended in failure."""
 
 
 class TimeRanOut(OperationFailed):

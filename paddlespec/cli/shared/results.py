@@ -70,10 +70,7 @@ class Results:
 
     def failed(self, name: str, error: OperationFailed) -> None:
         """Record why a job failed."""
-        from paddlespec.runs.failures import JobFailed
-
-        lines = (error.message, *(error.evidence if isinstance(error, JobFailed) else ()))
-        self.update(name, result="failed", error="\n".join(lines), hint=error.hint)
+        self.update(name, result="failed", error="\n".join(error.lines), hint=error.hint)
 
     def write(self, **more: Any) -> None:
         """Print the results, after *more* about the command."""

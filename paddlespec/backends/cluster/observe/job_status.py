@@ -19,7 +19,7 @@ from paddlespec.backends.cluster.why import creation, scheduler
 from paddlespec.backends.cluster.why.ask import Asking
 from paddlespec.backends.cluster.why.explain import explained
 from paddlespec.render.manifest import identity
-from paddlespec.runs.failures import JobFailed, OperationFailed
+from paddlespec.runs.failures import OperationFailed
 from paddlespec.runs.state import (
     Condition,
     JobState,
@@ -124,5 +124,4 @@ def _failure(client: Client, objects: JobObjects, job: JobState) -> str | None:
         failed = watch.failure(client, run, live, workload, progress.message)
     except OperationFailed:
         return None
-    evidence = failed.evidence if isinstance(failed, JobFailed) else ()
-    return "\n".join([failed.message, *evidence])
+    return "\n".join(failed.lines)

@@ -229,7 +229,7 @@ def failure(
         return OperationFailed(f"{name} is being deleted")
     to_blame = culprit(live.pods_of(workload), lambda pod: _wrote(client, run, pod))
     lines = _last_words(client, run, to_blame) if to_blame else []
-    return JobFailed(f"{name} {message}", lines)
+    return JobFailed(f"{name} {message}", evidence=lines)
 
 
 def _last_words(client: Client, run: Run, to_blame: Culprit) -> list[str]:

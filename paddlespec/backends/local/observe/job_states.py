@@ -94,7 +94,7 @@ def _look(folder: JobFolder) -> Status:
     job = _job(folder, record, stage, state, workers)
     failed = state is not None and state.phase is Phase.failed
     error = failure(state) if state is not None and failed else None
-    reason = "\n".join([error.message, *error.evidence]) if error is not None else None
+    reason = "\n".join(error.lines) if error is not None else None
     return Status(job, record, workers, failure=reason)
 
 

@@ -45,7 +45,7 @@ def failure(status: Status) -> JobFailed:
         lines.append(f"  {status.culprit.name}: {status.culprit.ending}")
         lines += [f"  | {line}" for line in status.culprit.lines]
     lines += [f"  {line}" for line in _losses(status)]
-    return JobFailed(f"failed{tries}: {status.message or 'no reason given'}", lines)
+    return JobFailed(f"failed{tries}: {status.message or 'no reason given'}", evidence=lines)
 
 
 def _losses(status: Status) -> list[str]:
