@@ -91,7 +91,7 @@ def content(response: urllib3.BaseHTTPResponse, limits: Limits) -> bytes:
     except zlib.error:
         response.close()
         raise UnusableAnswer(f"{limits.server} answers in a broken encoding") from None
-    except BaseException:
+    except BaseException:  # an interrupt must not leave a half-read connection in the pool
         response.close()
         raise
     response.release_conn()

@@ -66,7 +66,7 @@ def is_foreign(path: str, folder: str) -> bool:
     Whether another user owns *path*, a file that applies to the specs in *folder*.
 
     As in git, root and the user are trusted, and with sudo the user who called it. The owner of
-    *folder* is trusted too: whoever may change the spec gains nothing by another file.
+    *folder* is trusted too: a user who can change the spec gains nothing from another file.
     """
     if not hasattr(os, "getuid"):
         return False

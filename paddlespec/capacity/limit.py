@@ -67,7 +67,7 @@ def line_with_need(limit: Limit, need: Need) -> Line:
 
 
 def defaulted(pod: Mapping[str, Any], limits: Sequence[Limit]) -> dict[str, Any]:
-    """Return *pod* as it is admitted, with the defaults of the limit ranges."""
+    """Return *pod* with the defaults of the limit ranges, as the API server admits it."""
     own = [limit for limit in limits if limit.type == CONTAINER]
     filled = dict(pod)
     for key in ("containers", "initContainers"):

@@ -107,7 +107,7 @@ class Row(NamedTuple):
 
     @property
     def differs(self) -> bool:
-        """Whether the object is not as it is rendered."""
+        """Whether the object differs from the rendered one."""
         return self.change.operation is not Operation.keep or self.conflict is not None
 
 

@@ -83,7 +83,7 @@ class Replace:
 
 @dataclass(frozen=True)
 class Keep:
-    """Leave an object as it is, even if it does not exist."""
+    """Leave an object unchanged, even if it does not exist."""
 
     manifest: Manifest
     reason: str | None = None

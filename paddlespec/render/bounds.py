@@ -115,7 +115,7 @@ class Sizes:
     """
 
     def __init__(self) -> None:
-        # The value is kept, so that no other one gets its id.
+        # The value is kept because another one could get its id otherwise.
         self._known: dict[int, tuple[int, Any]] = {}
 
     def check(self, value: Any) -> Any:

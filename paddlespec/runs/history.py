@@ -191,7 +191,7 @@ def _texts(runs: list[RunRecord]) -> dict[str, str]:
 
 
 def _stored(run: RunRecord) -> dict[str, Any]:
-    """Return a run as it is stored: null fields are omitted."""
+    """Return the stored form of a run: null fields are omitted."""
     return {key: value for key, value in as_data(run).items() if value is not None}
 
 

@@ -80,7 +80,7 @@ def concurrently(
 def _report_rest(
     events: Sequence[SimpleQueue[Event | None]], report: Callable[[Event], None]
 ) -> None:
-    """Report events that nobody has taken yet."""
+    """Report the events that are still queued."""
     for queue in events:
         try:
             while True:

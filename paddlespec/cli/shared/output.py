@@ -71,7 +71,7 @@ def findings(stream: TextIO, content: str) -> None:
 
 
 def exact(content: str) -> None:
-    """Print a file of the user as it is; the fence stands on stderr, so it stays a file."""
+    """Print a file of the user unchanged; the fence goes to stderr, so the output stays valid."""
     with fenced(sys.stderr) if _COMMAND.search(content) else nullcontext():
         sys.stdout.write(content)
         sys.stdout.flush()
@@ -153,7 +153,7 @@ def report_failure(name: str, error: OperationFailed, more: str = "") -> int:
 
     sys.stdout.flush()
     _report(f"paddlespec: {name}: {error.message}{more}")
-    for line in error.evidence if isinstance(error, JobFailed) else ():
+    for line in error.evidence:
         _report(line)
     if error.hint:
         _report(f"  hint: {error.hint}")

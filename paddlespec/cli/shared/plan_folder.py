@@ -68,7 +68,7 @@ def _folders(plan: str, invocation: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _joined(folder: str, path: str) -> str:
-    """Return *path* of *folder* as it is written here: unchanged where that is the same."""
+    """Return *path* of *folder* relative to the current folder; unchanged if they are the same."""
     if path == _STDIN or os.path.isabs(path) or os.path.realpath(folder) == os.path.realpath("."):
         return path
     return os.path.relpath(os.path.join(folder, path))

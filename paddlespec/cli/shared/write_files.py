@@ -54,7 +54,7 @@ def write_draft(path: str, content: bytes, *, sync: bool = False) -> str:
     """
     Write *content* to a new file beside *path* and return its name; raises `OSError`.
 
-    The name is random and the file is created by this call, so nobody can put a link in its place.
+    The name is random, and this call creates the file, so a link cannot take its place.
     """
     folder, name = os.path.split(path)
     draft = os.path.join(folder, f".{name[:_MAX_NAME]}.{secrets.token_hex(8)}.part")

@@ -91,7 +91,7 @@ def _library(files: Kubeconfig, named: str, context: dict[str, Any]) -> Configur
 
     configuration = Configuration()
     try:
-        load_kube_config(  # type: ignore[no-untyped-call]
+        load_kube_config(  # type: ignore[no-untyped-call]  # a library without types
             os.pathsep.join(files.documents), named, configuration, persist_config=False
         )
     except (ConfigException, OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -107,6 +107,7 @@ def _library(files: Kubeconfig, named: str, context: dict[str, Any]) -> Configur
         if token_file is not None:
             # The token in the file is rotated, but the client library reads it only once.
             hook = partial(_read_token, token_file)
+            # The library declares its hook as always None.
             configuration.refresh_api_key_hook = hook  # type: ignore[assignment]
     if _CREDENTIALS.search(str(configuration.host)):
         _without_credentials(configuration.refresh_api_key_hook, configuration)
@@ -141,6 +142,7 @@ def _without_credentials(
     if renew is not None:
         renew(configuration)
     hook = partial(_without_credentials, renew)
+    # As above, the library declares its hook as always None.
     configuration.refresh_api_key_hook = hook  # type: ignore[assignment]
     configuration.host = _CREDENTIALS.sub("", str(configuration.host))
 
@@ -171,7 +173,7 @@ def _in_cluster(
 
     configuration = Configuration()
     try:
-        load_incluster_config(configuration)  # type: ignore[no-untyped-call]
+        load_incluster_config(configuration)  # type: ignore[no-untyped-call]  # as above
         with open(_SERVICE_ACCOUNT, encoding="utf-8") as file:
             own = file.read().strip()
     except (ConfigException, OSError):

@@ -45,7 +45,7 @@ _READ_SECONDS = 30.0
 _LARGEST_LIST = 256 * MIB
 _LARGEST_OBJECT = 8 * MIB
 _LARGEST_REFUSAL = MIB
-# After this time without an answer, the user is told what the command waits for.
+# After this time without an answer, the command reports what it is waiting for.
 PATIENCE_SECONDS = 5.0
 # A silent stream is requested again after this time, because a dead connection is not noticed.
 _QUIET_SECONDS = 60.0

@@ -119,7 +119,7 @@ def is_ours_to_resume(live: Manifest) -> bool:
 
 
 def resumed(live: Manifest) -> Manifest:
-    """Return a workload as it is after an apply has resumed it."""
+    """Return a workload in the state after an apply has resumed it."""
     hold = _hold(live)
     return hold.start(live) if hold else live
 

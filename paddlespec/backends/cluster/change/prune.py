@@ -139,7 +139,7 @@ def _is_one_of(live: Manifest, names: set[str]) -> bool:
 
 def _used(client: Client, namespace: str, gone: Iterable[Manifest]) -> set[str]:
     """
-    Return the names of ConfigMaps that pods or pod templates refer to, whoever owns them.
+    Return the names of ConfigMaps that pods or pod templates refer to, including those of other owners.
 
     Objects that are deleted themselves, and their pods, do not count.
     """

@@ -71,7 +71,7 @@ class Snapshot:
         self._seen.update(zip(missing, self.client.each(self._read, missing)))
 
     def seen(self, manifest: Manifest) -> Manifest | Refused | None:
-        """Return the object with the name of *manifest*, whoever owns it."""
+        """Return the object with the name of *manifest*, even if it has another owner."""
         self.read([manifest])
         return self._seen[self.identity(manifest)]
 
