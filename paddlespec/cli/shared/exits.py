@@ -53,6 +53,9 @@ def finish(command: Callable[[], object]) -> int:
     Afterwards signals end the process at once: Python would print a traceback for one that arrives
     while it exits.
     """
+    from paddlespec.cli.shared.interrupts import raise_again
+
+    raise_again()
     code: int = Exit.terminated
     try:
         code = run(command)
@@ -61,6 +64,7 @@ def finish(command: Callable[[], object]) -> int:
     except SystemExit:
         pass
     finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)
     return code
