@@ -1,9 +1,9 @@
-"""`delete`: stop jobs and delete everything of theirs."""
+"""`delete`: stop jobs, and delete their data and history too."""
 
 from __future__ import annotations
 
-from paddlespec.cli.shared import options, results
-from paddlespec.cli.shared.values import deadline_of, one_of
+from paddlespec.cli.shared import options
+from paddlespec.cli.shared.removal import Removal, remove
 
 
 def delete(
@@ -11,38 +11,17 @@ def delete(
     jobs: options.Jobs,
     layers: options.Layers,
     cluster: options.Cluster,
-    ignore_not_found: options.IgnoreNotFound = False,
-    no_wait: options.NoWait = False,
-    force_unlock: options.ForceUnlock = False,
-    timeout: options.Timeout = None,
-    output: results.Form = "text",
-    yes: options.Yes = False,
-    quiet: options.Quiet = False,
+    removal: Removal,
 ) -> int:
     """
     Delete jobs, with their volume claims, data and history.
 
-    Deletes everything that was created for a job and waits until none of its pods is left. A name without --target
-    means the rehearsal on this machine while one runs, or if there is no kubeconfig; otherwise the
-    job in the cluster.
+    Deletes everything that was created for a job and waits until its pods have ended. A name
+    without --target means the rehearsal on this machine while one runs, or if there is no
+    kubeconfig; otherwise the job in the cluster.
 
     \b
     paddlespec delete word2vec
     paddlespec delete -f paddlejob.yaml --ignore-not-found
     """
-    from paddlespec.cli.shared.engines import Engines
-    from paddlespec.cli.shared.job_refs import job_refs
-    from paddlespec.cli.shared.wait_deleted import Removal, remove_all
-
-    removal = Removal(
-        claims=True,
-        ignore_absent=ignore_not_found,
-        no_wait=no_wait,
-        force_unlock=force_unlock,
-        yes=yes,
-        quiet=quiet,
-        output=one_of("-o", output, results.FORMS),
-    )
-    refs = job_refs(jobs.names, jobs.file, layers.choices(), cluster.namespace)
-    with Engines(cluster.request(deadline_of(timeout))) as engines:
-        return remove_all(refs, engines, removal)
+    return remove(jobs, layers, cluster, removal, claims=True)

@@ -160,7 +160,7 @@ class Layers(NamedTuple):
         typer.Option(
             "--target",
             metavar="NAME",
-            help="Use this target: kubernetes, or local for this machine [default: from the spec].",
+            help="Use this target: kubernetes, jobset, or local for this machine [default: from the spec].",
         ),
     ] = None
     datacenter: Datacenter = None

@@ -35,6 +35,10 @@ class Results:
     def __init__(self, form: str = "text", names: Iterable[str] = ()) -> None:
         self.form = one_of("-o", form, FORMS)
         self._jobs: dict[str, dict[str, Any]] = {}
+        self.expect(names)
+
+    def expect(self, names: Iterable[str]) -> None:
+        """Keep a place for each of *names*, in this order."""
         for name in names:
             self._job(name)
 

@@ -1,9 +1,10 @@
-"""Removing jobs, and waiting until their pods have ended."""
+"""`kill` and `delete`: remove jobs, and wait until their pods have ended."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from paddlespec.cli.shared import options, results
 from paddlespec.cli.shared.exits import Exit, worst
 from paddlespec.cli.shared.output import (
     Lines,
@@ -12,7 +13,7 @@ from paddlespec.cli.shared.output import (
     note,
     report_failure,
 )
-from paddlespec.cli.shared.results import Results
+from paddlespec.cli.shared.values import deadline_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,63 +26,83 @@ if TYPE_CHECKING:
 
 
 class Removal(NamedTuple):
-    """How jobs are removed; `claims`: with their data and history."""
+    """How jobs are removed."""
 
-    claims: bool
-    ignore_absent: bool
-    no_wait: bool
-    force_unlock: bool
-    yes: bool
-    quiet: bool
-    output: str = "text"
-
-    @property
-    def verb(self) -> str:
-        """The command that does this."""
-        return "delete" if self.claims else "kill"
+    ignore_not_found: options.IgnoreNotFound = False
+    no_wait: options.NoWait = False
+    force_unlock: options.ForceUnlock = False
+    timeout: options.Timeout = None
+    output: results.Form = "text"
+    yes: options.Yes = False
+    quiet: options.Quiet = False
 
 
-def remove_all(jobs: Sequence[JobRef], engines: Engines, removal: Removal) -> int:
-    """Remove jobs and wait; one that fails does not stop the others."""
+def remove(
+    jobs: options.Jobs,
+    layers: options.Layers,
+    cluster: options.Cluster,
+    removal: Removal,
+    *,
+    claims: bool,
+) -> int:
+    """Remove jobs and wait, with *claims* also their data and history; return the exit code."""
+    from paddlespec.cli.shared.engines import Engines
+    from paddlespec.cli.shared.job_refs import job_refs
+
+    outcome = results.Results(removal.output)
+    refs = job_refs(jobs.names, jobs.file, layers.choices(), cluster.namespace)
+    with Engines(cluster.request(deadline_of(removal.timeout))) as engines:
+        return _remove_all(refs, engines, removal, outcome, claims=claims)
+
+
+def _remove_all(
+    jobs: Sequence[JobRef],
+    engines: Engines,
+    removal: Removal,
+    outcome: results.Results,
+    *,
+    claims: bool,
+) -> int:
+    """Remove all jobs; one that fails does not stop the others."""
     from paddlespec.runs.failures import NotFound, OperationFailed
 
     codes: list[int] = []
     pending: list[tuple[str, Engine]] = []
-    results = Results(removal.output, (job.name for job in jobs))
+    outcome.expect(job.name for job in jobs)
 
     def fail(name: str, error: OperationFailed, more: str = "") -> None:
-        results.failed(name, error)
+        outcome.failed(name, error)
         codes.append(report_failure(name, error, more))
 
     for job in jobs:
         try:
             engine = engines.of_job(job)
-            results.update(job.name, namespace=engine.namespace)
-            contents = engine.contents(job.name, claims=removal.claims)
-            if not _confirmed(job.name, contents, removal):
+            outcome.update(job.name, namespace=engine.namespace)
+            contents = engine.contents(job.name, claims=claims)
+            if not _confirmed(job.name, contents, removal, claims=claims):
                 note(f"{job.name} is not changed")
-                results.update(job.name, result="kept")
+                outcome.update(job.name, result="kept")
                 codes.append(Exit.refused)
                 continue
             engine.remove(
-                *(job.name, results.reporter(job.name)),
-                claims=removal.claims,
+                *(job.name, outcome.reporter(job.name)),
+                claims=claims,
                 force_unlock=removal.force_unlock,
             )
         except NotFound as error:
-            if removal.ignore_absent:
+            if removal.ignore_not_found:
                 note(error.message)
-                results.update(job.name, result="absent")
+                outcome.update(job.name, result="absent")
             else:
                 fail(job.name, error)
         except OperationFailed as error:
             fail(job.name, error)
         else:
-            results.update(job.name, result="removed")
+            outcome.update(job.name, result="removed")
             pending.append((job.name, engine))
     if not removal.no_wait:
-        _wait_until_deleted(pending, removal, fail)
-    results.write()
+        _wait_until_deleted(pending, removal, fail, claims=claims)
+    outcome.write()
     return worst(codes)
 
 
@@ -89,6 +110,8 @@ def _wait_until_deleted(
     pending: list[tuple[str, Engine]],
     removal: Removal,
     fail: Callable[[str, OperationFailed, str], None],
+    *,
+    claims: bool,
 ) -> None:
     """Wait for jobs; *fail* takes a name, an error, and what to add to its message."""
     from paddlespec.runs.backoff import Backoff
@@ -98,7 +121,7 @@ def _wait_until_deleted(
     for name, engine in pending:
         pauses = Backoff().pauses()
         try:
-            while not (progress := engine.remaining(name, claims=removal.claims)).done:
+            while not (progress := engine.remaining(name, claims=claims)).done:
                 lines.show(name, progress)
                 engine.pause(next(pauses))
         except OperationFailed as error:
@@ -106,15 +129,15 @@ def _wait_until_deleted(
             fail(name, error, f": {last}" if last else "")
 
 
-def _confirmed(name: str, contents: Contents, removal: Removal) -> bool:
+def _confirmed(name: str, contents: Contents, removal: Removal, *, claims: bool) -> bool:
     """Ask a person at a terminal; scripts are not asked."""
     if removal.yes or not is_interactive():
         return True
     running = ", ".join(f"{count} {role}" for role, count in sorted(contents.replicas.items()))
     since = f" for {_age(contents.since)}" if running and contents.since else ""
     state = f"{running} running{since}" if running else "not running"
-    claims = ", with its volume claims and their data" if removal.claims else ""
-    return confirm(f"{removal.verb} job {name} ({state}){claims}?")
+    verb, more = ("delete", ", with its volume claims and their data") if claims else ("kill", "")
+    return confirm(f"{verb} job {name} ({state}){more}?")
 
 
 def _age(since: str) -> str:
