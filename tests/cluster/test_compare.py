@@ -96,6 +96,8 @@ def finish(user: User) -> bool:
     for pod in user.pods("trainers"):
         if pod["status"]["phase"] == "Pending":
             pod["status"]["phase"] = "Succeeded"
+            # The scheduler may report in between that it still cannot place the pod.
+            del pod["metadata"]["resourceVersion"]
             user.plane.request("PUT", f"{user.path('pods')}/{pod['metadata']['name']}/status", pod)
     trainers = [
         pod

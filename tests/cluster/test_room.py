@@ -86,6 +86,9 @@ def create(user: User, kind: str, manifest: dict[str, Any]) -> None:
 
 def bounded(user: User) -> None:
     """A quota that was counted once: the cluster itself creates a ConfigMap there."""
+    # Admission may not know the quota yet when the ConfigMap is created after it; it then stays
+    # uncounted for minutes.
+    user.plane.eventually(lambda: user.all("configmaps"))
     create(user, "resourcequotas", QUOTA)
 
     def counted() -> bool:

@@ -218,10 +218,14 @@ class User(NamedTuple):
         def unchanged() -> bool:
             time.sleep(0.5)
             seen.append(self._raw())
-            return len(seen) > 3 and all(state == seen[-1] for state in seen[-4:])
+            return (
+                len(seen) > 3
+                and all(state == seen[-1] for state in seen[-4:])
+                and not any(_lacks_pods(name, live) for name, live in seen[-1].items())
+            )
 
         # The Job controller collects changes for a second before it writes them.
-        self.plane.eventually(unchanged, within=30)
+        self.plane.eventually(unchanged)
         return {name: _without_reports(live) for name, live in seen[-1].items()}
 
     def writes(self) -> list[str]:
@@ -233,6 +237,20 @@ class User(NamedTuple):
             and "dryRun" not in event["requestURI"]
             and event.get("userAgent", "").startswith("paddlespec")
         ]
+
+
+def _lacks_pods(name: str, live: Any) -> bool:
+    """Whether a controller has yet to create pods."""
+    if name.startswith("jobs/"):
+        status = live.get("status", {})
+        ended = {row["type"] for row in status.get("conditions", ()) if row["status"] == "True"}
+        if live["spec"].get("suspend") or ended & {"Complete", "Failed", "Suspended"}:
+            return False
+        pods = sum(status.get(key, 0) for key in ("active", "succeeded", "failed"))
+        return bool(pods < live["spec"]["parallelism"])
+    if name.startswith("statefulsets/"):
+        return bool(live["status"].get("replicas", 0) < live["spec"]["replicas"])
+    return False
 
 
 def _without_reports(live: Any) -> Any:

@@ -109,6 +109,7 @@ def controller_manager(binaries: Path, folder: Path, ports: Ports) -> Sequence[s
         f"--root-ca-file={certificate(folder)}",
         "--controllers=*,-nodeipam,-cloud-node-lifecycle-controller,-node-route-controller",
         "--node-monitor-period=1s",
+        "--resource-quota-sync-period=10s",
         "--node-monitor-grace-period=10m",
         *UNTHROTTLED,
     )
