@@ -148,6 +148,24 @@ STATUS = Shape(
         }
     )
 )
+_ROLE = _or_null(_object({"replicas": _COUNT}))
+RECORDED_SPEC = Shape(
+    _object(
+        {
+            "metadata": _or_null(_object({"labels": {"$ref": "#/$defs/labels"}})),
+            "spec": _or_null(
+                _object(
+                    {
+                        "mode": {"type": ["string", "null"]},
+                        "scheduling": _or_null(_object({"queue": {"type": ["string", "null"]}})),
+                        "trainers": _ROLE,
+                        "pservers": _ROLE,
+                    }
+                )
+            ),
+        }
+    )
+)
 VERSION = Shape(_object({"gitVersion": {"type": "string", "maxLength": 80}}, "gitVersion"))
 GROUP = Shape(
     _object(

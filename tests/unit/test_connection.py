@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+import ssl
 import subprocess
 import tempfile
 from pathlib import Path
@@ -109,6 +110,8 @@ def test_missing_contexts_and_files_are_named(tmp_path: Path) -> None:
 
 BROKEN = {
     "not-yaml": "users: [{token: secret-of-a}",
+    "deep": "[" * 100_000,
+    "deep-blocks": "- " * 2000 + "secret-of-a",
     "a-list": "[secret-of-a]",
     "no-cluster": "{contexts: [{name: a, context: {cluster: x, user: a}}], current-context: a,"
     " users: [{name: a, user: {token: secret-of-a}}], clusters: []}",
@@ -200,6 +203,20 @@ def test_common_credentials_need_no_client_library(
     own = ((("commonName", "127.0.0.1"),),) in authorities
     assert own == bool(theirs["ca_certs"])
     assert list(tmp_path.glob("paddlespec-*")) == []
+
+
+def test_authorities_of_the_system_are_loaded_only_for_encrypted_connections(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    loaded: list[str] = []
+    monkeypatch.setattr(
+        ssl.SSLContext, "load_default_certs", lambda _context, *_: loaded.append("authorities")
+    )
+    for server in ("http://127.0.0.1:1", "https://127.0.0.1:1"):
+        connection = plain(Entry({"server": server}, "/"), Entry({"token": "secret"}, "/"), {})
+        assert connection is not None
+        connection.pool(1)
+    assert loaded == ["authorities"]
 
 
 @pytest.mark.parametrize(

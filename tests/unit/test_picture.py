@@ -274,8 +274,28 @@ def test_what_was_agreed_to_and_never_came() -> None:
 
 
 def test_a_spec_that_is_not_kept_hides_nothing_else() -> None:
-    for text in (None, "{", "- a"):
+    for text in (None, "{", "- a", "[" * 200_000, ""):
         assert look(history=(record(State.failed, spec=text),)).stage is Stage.failed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "spec: [1]",
+        "spec: {mode: [1]}",
+        "spec: {scheduling: night}",
+        "spec: {scheduling: {queue: [1]}}",
+        "spec: {trainers: 1}",
+        "spec: {trainers: {replicas: many}}",
+        "metadata: fit",
+        "metadata: {labels: [a]}",
+        "metadata: {labels: {a: 1}}",
+    ],
+)
+def test_a_recorded_spec_of_wrong_types_is_ignored(text: str) -> None:
+    found = look(history=(record(State.failed, spec=text),))
+    assert (found.stage, found.mode, found.queue, found.roles) == (Stage.failed, None, None, ())
+    assert found.labels == {"paddlespec.io/job": "fit"}
 
 
 # Events.

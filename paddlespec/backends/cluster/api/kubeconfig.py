@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 DEFAULT = "~/.kube/config"
+_MAX_DEPTH = 64
 
 
 class Entry(NamedTuple):
@@ -92,10 +93,22 @@ def _files(kubeconfig: str | None, environment: Mapping[str, str]) -> list[str]:
     return [path for path in paths if os.path.exists(path)]
 
 
+def _parsed(text: str) -> Any:
+    """Parse YAML; libyaml builds data recursively, and deep nesting would overflow its stack."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    depth = 0
+    for event in yaml.parse(text, loader):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > _MAX_DEPTH:
+            raise ValueError("nested too deeply")
+    return yaml.load(text, loader)  # noqa: S506 - a safe one
+
+
 def _read(path: str) -> dict[str, Any]:
     try:
         with open(path, encoding="utf-8") as file:
-            document = yaml.safe_load(file)
+            document = _parsed(file.read())
     except OSError as error:
         reason = (error.strerror or "not readable").lower()
         raise OperationFailed(f"cannot read kubeconfig {path}: {reason}") from None

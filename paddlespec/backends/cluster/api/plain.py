@@ -36,17 +36,17 @@ _CLUSTER = frozenset(
 
 
 class Plain(NamedTuple):
-    """A cluster and a user that need no library."""
+    """A cluster and a user that need no library, and how to encrypt what they exchange."""
 
     cluster: Entry
     user: Entry
+    context: ssl.SSLContext
 
     def pool(self, size: int) -> urllib3.PoolManager:
-        """Open connections, *size* at once; raises OSError or ValueError for unusable certificates."""
+        """Open connections, *size* at once."""
         name = self.cluster.content.get("tls-server-name")
         names = {"server_hostname": name, "assert_hostname": name} if name else {}
-        context = self.context()
-        return urllib3.PoolManager(num_pools=4, maxsize=size, ssl_context=context, **names)
+        return urllib3.PoolManager(num_pools=4, maxsize=size, ssl_context=self.context, **names)
 
     def authorization(self) -> str | None:
         """Return the value of the header; a token in a file is rotated, so the file is read anew."""
@@ -55,21 +55,6 @@ class Plain(NamedTuple):
             with open(path, encoding="utf-8") as file:
                 token = file.read().strip()
         return f"Bearer {token}" if token else None
-
-    def context(self) -> ssl.SSLContext:
-        """Trust the authority of the cluster, and present the certificate of the user."""
-        context = create_urllib3_context()
-        authority = _content(self.cluster, _AUTHORITY)
-        if self.cluster.content.get("insecure-skip-tls-verify"):
-            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        elif authority is not None:
-            context.load_verify_locations(cadata=authority.decode("ascii"))
-        else:
-            context.load_default_certs()
-        certificate, key = _content(self.user, _CERTIFICATE), _content(self.user, _KEY)
-        if certificate is not None and key is not None:
-            _load(context, certificate, key)
-        return context
 
 
 def plain(
@@ -86,13 +71,28 @@ def plain(
     texts = [*user.content.values(), cluster.content.get("server")]
     if not known or not all(isinstance(text, str) for text in texts):
         return None
-    connection = Plain(cluster, user)
     try:
-        connection.context()
+        connection = Plain(cluster, user, _context(cluster, user))
         connection.authorization()
     except (OSError, ValueError):
         return None
     return connection
+
+
+def _context(cluster: Entry, user: Entry) -> ssl.SSLContext:
+    """Trust the authority of the cluster, and present the certificate of the user."""
+    context = create_urllib3_context()
+    authority = _content(cluster, _AUTHORITY)
+    if cluster.content.get("insecure-skip-tls-verify"):
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    elif authority is not None:
+        context.load_verify_locations(cadata=authority.decode("ascii"))
+    elif not cluster.content["server"].startswith("http://"):
+        context.load_default_certs()
+    certificate, key = _content(user, _CERTIFICATE), _content(user, _KEY)
+    if certificate is not None and key is not None:
+        _load(context, certificate, key)
+    return context
 
 
 def _content(entry: Entry, key: str) -> bytes | None:

@@ -20,6 +20,7 @@ from paddlespec.backends.cluster.change.inventory import (
 from paddlespec.backends.cluster.observe import members
 from paddlespec.backends.cluster.observe.histories import seen
 from paddlespec.backends.cluster.observe.replicas import workers
+from paddlespec.render import shape
 from paddlespec.render.manifest import JOB_LABEL, Manifest
 from paddlespec.runs.failures import OperationFailed
 from paddlespec.runs.history import History, RunRecord, State
@@ -292,14 +293,11 @@ def _spec(record: RunRecord | None) -> Mapping[str, Any]:
     """Return the recorded spec of a run, or an empty mapping."""
     if record is None or record.spec is None:
         return {}
-    import yaml
+    from paddlespec.spec.source import read
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    try:
-        spec = yaml.load(record.spec, loader)  # noqa: S506 - a safe one
-    except yaml.YAMLError:
-        return {}
-    return spec if isinstance(spec, dict) else {}
+    documents = read(record.spec, "").documents
+    spec: Any = documents[0].data if documents else None
+    return spec if shape.RECORDED_SPEC.wrong(spec) is None else {}
 
 
 def _is_intended(history: History) -> bool:
