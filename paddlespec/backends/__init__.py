@@ -7,6 +7,7 @@ through the entry-point group `paddlespec.backends`, only when needed.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -60,7 +61,9 @@ def others(name: str) -> Iterator[Backend]:
             yield load(known)
 
 
+@cache
 def _installed() -> EntryPoints:
+    """Return the backends of other packages."""
     from importlib.metadata import entry_points
 
     return entry_points(group=GROUP)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from functools import cache
 from typing import Annotated, Any
 
 import typer
@@ -143,6 +144,7 @@ def main() -> int:
     return code if isinstance(code, int) else Exit.done
 
 
+@cache
 def command() -> Any:
     """The whole command line, as its parser knows it."""
     return filled(typer.main.get_command(app), ROOT)

@@ -1,7 +1,8 @@
 """
 What is fuzzed: a command, and the data that comes into it from outside.
 
-Every target is called with a source of randomness and returns the exit code of one run.
+Every target is called with a source of randomness and returns how one run ended. Commands run in
+this process, which loads modules, the option parser and schemas once.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from mutate import mutated, text
 
+from paddlespec.backends.cluster import engine
 from paddlespec.backends.cluster.api.transport import Transport
 from paddlespec.cli.app import main
 from paddlespec.cli.shared.exits import run
@@ -139,7 +141,8 @@ def manifests(folder: Path) -> Target:
 
     def target(random: Random) -> Ended:
         way = random.choice([*ways])
-        damaged = text({"kind": "List", "items": valid[way]}, random)
+        some = random.sample(valid[way], random.randint(1, len(valid[way])))
+        damaged = text({"kind": "List", "items": some}, random)
         (folder / "fuzzed" / "all.json").write_text(
             damaged, encoding="utf-8", errors="surrogatepass"
         )
@@ -212,16 +215,19 @@ def server(_: Path) -> Target:
         def send(_self: Transport, _request: object, method: str, path: str, *_: object) -> bytes:
             answer = answer_to(method, path)
             if random.random() >= odds:
-                return json.dumps(answer).encode()
-            changed = json.dumps(mutated(answer, random))
+                return json.dumps(stored(answer)).encode()
+            changed = mutated(answer, random)
+            changed = json.dumps(stored(changed) if random.random() < 0.9 else changed)
             damaged.append(f"{path}: {changed}")
             return changed.encode()
 
-        original, Transport.send = Transport.send, send  # type: ignore[method-assign,assignment]
+        # One request at a time, so that the same random numbers make the same answers.
+        before = engine.AT_ONCE, Transport.send
+        engine.AT_ONCE, Transport.send = 1, send  # type: ignore[method-assign,assignment]
         try:
             return _ended(chosen.split(), "\n".join(damaged))
         finally:
-            Transport.send = original  # type: ignore[method-assign]
+            engine.AT_ONCE, Transport.send = before  # type: ignore[method-assign]
 
     return target
 
@@ -277,10 +283,20 @@ RUN = {
     "commit": "c",
     "dirty": True,
 }
+SPEC = {
+    "kind": "PaddleJob",
+    "metadata": {"name": "j", "labels": {"team": "ads"}},
+    "spec": {
+        "mode": "ps",
+        "scheduling": {"queue": "q"},
+        "trainers": {"replicas": 2},
+        "pservers": {"replicas": 1},
+    },
+}
 KINDS: dict[str, dict[str, Any]] = {
     "configmaps": {
         "kind": "ConfigMap",
-        "data": {"runs.json": json.dumps([RUN]), "spec-1.yaml": "kind: PaddleJob\n"},
+        "data": {"runs.json": [RUN], "spec-1.yaml": SPEC},
     },
     "jobs": {
         "kind": "Job",
@@ -468,6 +484,20 @@ def answer_to(method: str, path: str) -> dict[str, Any]:
     }
     whole = {"apiVersion": version, "metadata": metadata, **kind}
     return whole if is_one or method == "POST" else {"metadata": {}, "items": [whole]}
+
+
+def stored(answer: Any) -> Any:
+    """Return *answer* with the documents inside of ConfigMaps as text, which is how they arrive."""
+    if isinstance(answer, dict):
+        if answer.get("kind") == "ConfigMap" and isinstance(data := answer.get("data"), dict):
+            texts = {
+                name: value if isinstance(value, str) else json.dumps(value)
+                for name, value in data.items()
+            }
+            return {**answer, "data": texts}
+        if isinstance(items := answer.get("items"), list):
+            return {**answer, "items": [stored(item) for item in items]}
+    return answer
 
 
 TARGETS = {"plan": plan, "manifests": manifests, "state": state, "server": server}

@@ -93,7 +93,7 @@ def place(
     monkeypatch.delenv("KUBECONFIG", raising=False)
     monkeypatch.chdir(tmp_path)
     terminate = signal.getsignal(signal.SIGTERM)
-    for cached in (datacenters.settings, datacenters.project):
+    for cached in (datacenters.settings, datacenters.project, backends._installed):
         cached.cache_clear()
     import memory_backend
 
