@@ -151,7 +151,8 @@ def _addressed(field: str, path: Path) -> str:
 
 
 def _value(text: str, node: fields.Node, update: Update, allowed: tuple[str, ...]) -> Any:
-    if text.startswith("@"):
+    is_file = text.startswith("@")
+    if is_file:
         text = _content(text[1:], update, allowed)
     elif text.startswith("\\@"):
         text = text[1:]
@@ -159,6 +160,10 @@ def _value(text: str, node: fields.Node, update: Update, allowed: tuple[str, ...
         return _parameter(text)
     structured = text[:1] in ("{", "[") and fields.types(node) & {"object", "array"}
     if fields.holds_text(node) and not structured:
+        if text == "null" and not is_file:
+            field = dotted(update.path).removeprefix("spec.")
+            hint = f"use {field}- to remove it; {field}=@FILE sets the text null"
+            _refuse(update, f"{field} is text, which cannot be null", hint=hint)
         return text
     reading = source.read(text, str(update.span))
     if reading.diagnostics:

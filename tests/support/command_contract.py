@@ -218,6 +218,18 @@ class CommandContract:
         assert place.line in self.do(place, "logs", "--file", path).stdout
         assert "remove fit" in self.do(place, "status", "fit", "-f", path, code=2).stderr
 
+    def test_the_only_job_needs_no_name(self, place: Place) -> None:
+        assert "name a job" in self.do(place, "status", code=2).stderr
+        self.do(place, "apply", place.job("fit", "never"))
+        self.do(place, "wait", "--for", "ready", "--timeout", "60s")
+        for words in ("status", "get workers", "get spec"):
+            assert "using fit" in self.do(place, *words.split()).stderr, words
+        assert place.line in self.do(place, "logs").stdout
+        self.do(place, "apply", place.job("other", "never"))
+        assert "name one of fit, other" in self.do(place, "logs", code=2).stderr
+        self.do(place, "kill", "other")
+        assert "using fit" in self.do(place, "status").stderr
+
     def test_quiet_commands_print_no_notes(self, place: Place) -> None:
         assert "no running jobs" in self.do(place, "get", "jobs").stderr
         assert self.do(place, "get", "jobs", "-q").stderr == ""
@@ -226,7 +238,7 @@ class CommandContract:
     def test_unknown_job(self, place: Place) -> None:
         for words in ("status", "logs", "kill", "delete", "get workers", "get history", "wait"):
             ended = self.do(place, *words.split(), "nobody", code=3)
-            assert "nobody" in ended.stderr, words
+            assert ended.stderr.count("nobody") == 1, words
 
     def test_refused_commands_name_another_way(self, place: Place) -> None:
         self.do(place, "apply", place.job("fit", "never"))

@@ -111,6 +111,14 @@ def test_bare_name_finds_the_running_job(place: Memory) -> None:
     assert "fit" in place.run("status", "fit").stdout
 
 
+def test_the_spec_in_this_folder_names_the_job(place: Memory) -> None:
+    for name in ("fit", "other"):
+        place.run("apply", place.job(name, "never"), "--target", "memory")
+    (place.folder / "paddlejob.yaml").write_text(spec("other", "never"), encoding="utf-8")
+    assert "other" in place.run("status", "--target", "memory").stdout
+    assert place.run("logs", "--target", "memory").stdout
+
+
 def test_unknown_backend_names_those_that_are_installed(place: Memory) -> None:
     with pytest.raises(backends.UnknownBackend, match="cluster, local, memory"):
         backends.load("abacus")

@@ -20,7 +20,7 @@ from paddlespec.answers import MIB
 from paddlespec.backends.cluster.api import transport
 from paddlespec.backends.cluster.api.client import Client
 from paddlespec.backends.cluster.api.connection import Connection
-from paddlespec.backends.cluster.streams import remote_exec
+from paddlespec.backends.cluster.streams import remote_exec, websocket
 from paddlespec.images import registry
 from paddlespec.images.registry import image_of
 from paddlespec.runs.failures import OperationFailed
@@ -440,6 +440,36 @@ def frame(data: bytes, first: int = 0x82) -> bytes:
 
 
 CLOSE = bytes([0x88, 0])
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        drip(b"HTTP/1.1 101 Switching Protocols\r\na: " + b"b" * 5000),
+        drip(response(b"{" * 5000, "403 Forbidden")),
+        endless_header,
+    ],
+)
+def test_a_handshake_without_an_end_is_given_up(
+    answer: Answer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(websocket, "_SECONDS", 0.3)
+    with serving(answer) as port, pytest.raises(OperationFailed, match="cannot connect to p"):
+        remote_exec.execute(client(port), PLACE, ["true"], Silence())
+
+
+def test_a_handshake_that_leads_elsewhere_is_not_followed() -> None:
+    """Its headers hold the token of the user."""
+    heads: list[str] = []
+
+    def remember(head: str, _: socket.socket) -> None:
+        heads.append(head)
+
+    with serving(remember) as elsewhere:
+        moved = response(b"", "302 Found", f"Location: ws://127.0.0.1:{elsewhere}/")
+        with serving(lambda _, to: to.sendall(moved)) as port, pytest.raises(OperationFailed):
+            remote_exec.execute(client(port), PLACE, ["true"], Silence())
+    assert heads == []
 
 
 def test_output_of_a_command_and_an_empty_message() -> None:

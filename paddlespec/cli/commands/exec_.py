@@ -48,7 +48,7 @@ def execute(
         job_text = name or (f"-f {file}" if file else "NAME")
         raise Stop(Exit.usage, "no command given", f"paddlespec exec {job_text} -- COMMAND")
     with Engines(cluster.request()) as engines:
-        job = job_refs.job_at(options.Job(name, file), place, cluster.namespace)
+        job = job_refs.job_at(options.Job(name, file), place, cluster.namespace, engines)
         engine = engines.of_job(job)
         executes = needed(engine.capabilities.executes, engine, "exec", job.name)
         replica = replica_of(engine, job.name, role, index)

@@ -28,7 +28,7 @@ _DURATION = re.compile(r"([0-9]+[dhms])+\Z")
 
 
 def logs(
-    name: Annotated[str | None, typer.Argument(metavar=options.JOB, help=options.JOB_HELP)] = None,
+    name: options.UsualJob = None,
     *,
     file: Annotated[
         str | None, typer.Option("--file", metavar="FILE", help="Another way to give a PATH.")
@@ -93,6 +93,7 @@ def logs(
 
     \b
     paddlespec logs word2vec -f
+    paddlespec logs -f
     paddlespec logs word2vec --role trainers --index 0 -n 100
     paddlespec logs word2vec --since 10m --grep 'loss|error'
     """
@@ -108,10 +109,10 @@ def logs(
     pattern = _pattern(grep)
     text_matches = (lambda row: pattern.search(row[31:])) if pattern else None
     start = Start(lines, _time(since), text_matches)
-    job = one_job(options.Job(name, file), layers.choices(), namespace)
     whole = output == "json" or grep is not None
     cluster = options.Cluster(context, namespace, kubeconfig)
     with Engines(cluster.request()) as engines:
+        job = one_job(options.Job(name, file), layers.choices(), namespace, engines)
         stored = _stored(engines, job, run, previous=previous)
         replicas = _selected(stored.sources, job.name, role, index)
         merged = stored.logs(replicas, start, remark, follow=follow, pieces=not whole)

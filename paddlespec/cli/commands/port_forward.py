@@ -59,7 +59,7 @@ def port_forward(
         raise Stop(Exit.usage, "no port given", "add the port, such as 6006")
     pairs = [pair_of(port) for port in ports]
     with Engines(cluster.request()) as engines:
-        job = job_refs.job_at(options.Job(name, file), place, cluster.namespace)
+        job = job_refs.job_at(options.Job(name, file), place, cluster.namespace, engines)
         engine = engines.of_job(job)
         if (addresses := engine.capabilities.addresses) is not None:
             worker = running(engine, job.name, role, index)

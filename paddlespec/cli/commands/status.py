@@ -47,7 +47,7 @@ def status(
 
     listing.check(output, _FORMS)
     with Engines(cluster.request()) as engines:
-        job = job_refs.job_at(given, place, cluster.namespace)
+        job = job_refs.job_at(given, place, cluster.namespace, engines)
         finding = _Finding(job, cluster, engines.target_when_over(job))
         following = _Following(engines.of_job(job), finding, output)
         if watch:

@@ -52,7 +52,7 @@ def wait(
     stage = _stage(state)
     lines = Lines(quiet=quiet)
     with Engines(cluster.request(deadline_of(timeout))) as engines:
-        job = job_refs.job_at(given, place, cluster.namespace)
+        job = job_refs.job_at(given, place, cluster.namespace, engines)
         try:
             engine = engines.of_job(job)
             if state == _DELETED:

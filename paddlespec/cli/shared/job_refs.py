@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from paddlespec.backends.protocols import Backend
+    from paddlespec.cli.shared.engines import Engines
     from paddlespec.cli.shared.options import Job, JobPlace
     from paddlespec.pipeline import Choices, Loaded
     from paddlespec.runs.state import Stage
@@ -41,10 +42,16 @@ def job_refs(
     return list(dict.fromkeys(refs))
 
 
-def one_job(given: Job, chosen: Choices, namespace: str | None) -> JobRef:
-    """The only job that *given* stands for; raises `Stop` for none or several."""
+def one_job(given: Job, chosen: Choices, namespace: str | None, engines: Engines) -> JobRef:
+    """The only job that *given* stands for, or the usual one; raises `Stop` for several."""
+    from paddlespec.cli.shared import implied_job
+
     if given.name is not None and given.file is not None:
         raise Stop(Exit.usage, f"-f {given.file} names the job: remove {given.name}, or remove -f")
+    if given.name is None and given.file is None:
+        if not implied_job.has_spec():
+            return _named(implied_job.only_job(chosen, engines), chosen)
+        given = given._replace(file=implied_job.SPEC)
     names, files = ([one] if one is not None else [] for one in given)
     job, *others = job_refs(names, files, chosen, namespace)
     if others:
@@ -53,11 +60,12 @@ def one_job(given: Job, chosen: Choices, namespace: str | None) -> JobRef:
     return job
 
 
-def job_at(given: Job, place: JobPlace, namespace: str | None) -> JobRef:
+def job_at(given: Job, place: JobPlace, namespace: str | None, engines: Engines) -> JobRef:
     """The job of a command that takes one."""
     from paddlespec.pipeline import Choices
 
-    return one_job(given, Choices(target=place.target, datacenter=place.datacenter), namespace)
+    chosen = Choices(target=place.target, datacenter=place.datacenter)
+    return one_job(given, chosen, namespace, engines)
 
 
 def backend_of(target: str) -> Backend:

@@ -87,6 +87,12 @@ Index = Annotated[
 
 JOB = "NAME|PATH"
 JOB_HELP = "Name of a job, or path of its spec. A path contains / or ends in .yaml."
+UsualJob = Annotated[
+    str | None,
+    typer.Argument(
+        metavar=f"[{JOB}]", help=f"{JOB_HELP} [default: paddlejob.yaml here, or the only job]"
+    ),
+]
 File = Annotated[
     str | None,
     typer.Option("-f", "--file", metavar="FILE", help="Another way to give a PATH."),
@@ -96,7 +102,7 @@ File = Annotated[
 class Job(NamedTuple):
     """The job a command is about."""
 
-    name: Annotated[str | None, typer.Argument(metavar=JOB, help=JOB_HELP)] = None
+    name: UsualJob = None
     file: File = None
 
 

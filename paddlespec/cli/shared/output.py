@@ -152,7 +152,8 @@ def report_failure(name: str, error: OperationFailed, more: str = "") -> int:
     from paddlespec.runs.failures import JobFailed, TimeRanOut
 
     sys.stdout.flush()
-    _report(f"paddlespec: {name}: {error.message}{more}")
+    named = error.message.startswith((f"{name} ", f"{name}: ", f"{name}'"))
+    _report(f"paddlespec: {'' if named else f'{name}: '}{error.message}{more}")
     for line in error.evidence:
         _report(line)
     if error.hint:

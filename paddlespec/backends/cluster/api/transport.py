@@ -210,7 +210,7 @@ class Transport:
             raise unreachable(self.host, error) from None
 
     def websocket(self, path: str, protocols: str, connect: Callable[..., Any]) -> Any:
-        """Open a websocket with *connect* of the official client."""
+        """Open a websocket with *connect*, from the configuration, the address and the headers."""
         headers = {"sec-websocket-protocol": protocols}
         if token := self._credentials().get("Authorization"):
             headers["authorization"] = token

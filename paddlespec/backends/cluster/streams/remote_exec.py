@@ -14,16 +14,15 @@ import ssl
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, urlencode
 
-from kubernetes.stream.ws_client import create_websocket
 from websocket import (
     ABNF,
     WebSocketBadStatusException,
     WebSocketException,
-    setdefaulttimeout,
 )
 
 from paddlespec.answers import MIB, parsed
 from paddlespec.backends.cluster.api.refusal import Refused, Request, refusal
+from paddlespec.backends.cluster.streams.websocket import opened
 from paddlespec.render.shape import STATUS
 from paddlespec.runs.failures import ConnectionLost, OperationFailed
 
@@ -41,7 +40,6 @@ _WORDS = re.compile(r"exit (?:status|code) ([0-9]{1,3})\s*\Z")
 _POLL_SECONDS = 0.02
 # Kubelets send at most 32 KiB in one message, and the status of a command in one of a few bytes.
 _LONGEST = 4 * MIB
-_CONNECT_SECONDS = 30.0
 
 
 class Place(NamedTuple):
@@ -126,9 +124,7 @@ def connect(client: Client, place: Place, what: str, protocols: str) -> Any:
     plural = f"pods/{what.partition('?')[0]}"
     request = Request("create", plural, "Pod", place.namespace, place.pod)
     try:
-        setdefaulttimeout(_CONNECT_SECONDS)
-        socket = client.websocket(path, protocols, create_websocket)
-        socket.settimeout(None)
+        socket = client.websocket(path, protocols, opened)
         _bound(socket)
     except WebSocketBadStatusException as error:
         refused = refusal(request, error.status_code, error.resp_body or b"")

@@ -50,7 +50,7 @@ def history(
         raise Stop(Exit.usage, f"-A lists all jobs: remove it, or remove {name or file}")
     with Engines(cluster.request()) as engines:
         if is_one:
-            job = job_at(given, place, cluster.namespace)
+            job = job_at(given, place, cluster.namespace, engines)
             recorded = engines.of_job(job).record(job.name)
             if run is not None and output in ("json", "yaml"):
                 _show_one(recorded, numbered(recorded, run), output)

@@ -36,7 +36,7 @@ def spec(
 
     listing.check(output, ("yaml", "json"))
     with Engines(cluster.request()) as engines:
-        job = job_at(given, place, cluster.namespace)
+        job = job_at(given, place, cluster.namespace, engines)
         recorded = engines.of_job(job).record(job.name)
     record = numbered(recorded, run)
     if record.spec is None:

@@ -36,7 +36,7 @@ def workers(
 
     listing.check(output)
     with Engines(cluster.request()) as engines:
-        job = job_at(given, place, cluster.namespace)
+        job = job_at(given, place, cluster.namespace, engines)
         engine = engines.of_job(job)
         if watch:
             follow_list(
