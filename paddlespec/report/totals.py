@@ -200,6 +200,7 @@ def _processes(name: RoleName, manifests: Sequence[Manifest]) -> Workload | None
     )
     mounts = spec.get("mounts", ())
     container = {
+        "image": spec.get("image", ""),
         "command": spec.get("command", []),
         "env": spec.get("env", []),
         "resources": {"requests": spec.get("resources", {})},

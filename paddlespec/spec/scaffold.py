@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 SPEC = "paddlejob.yaml"
 IGNORE = ".paddleignore"
 PROGRAM = "train.py"
+REQUIREMENTS = "requirements.txt"
 MODES = ("collective", "ps", "legacy", "parallel")
 _MAX_NAME_LENGTH = 40
 _INTERPRETER = re.compile(r"(?:python|pypy)[0-9.]*\Z")
@@ -45,6 +46,9 @@ def scaffold(
     names = [SPEC] if command else [SPEC, PROGRAM]
     files = {file: text("templates", "init", mode, file) for file in names}
     files[IGNORE] = text("templates", "init", "paddleignore")
+    if mode == "ps" and image is None:
+        # Another image may have another Paddle.
+        files[REQUIREMENTS] = text("templates", "init", mode, REQUIREMENTS)
     edits = [_option("--name", name, "metadata", "name")]
     if image is not None:
         edits.append(_option("--image", image, "spec", "image"))

@@ -162,6 +162,7 @@ def _process(replica: Replica, index: int) -> Values:
     return {
         "index": index,
         "host": runtime.host(job, name, index) if meets else None,
+        "image": replica.image,
         "command": program(job, name, replica.context.code, installs=False),
         "workdir": job.spec.workdir,
         "env": _env(replica),

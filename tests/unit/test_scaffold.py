@@ -36,6 +36,20 @@ def spec_of(path: str = "paddlejob.yaml", profile: str | None = None) -> Spec:
     return job_of(job.document.data).spec
 
 
+def written(mode: str, program: str) -> list[str]:
+    """List the files of a new job; only mode ps needs an older Paddle than the newest."""
+    older = ["requirements.txt"] if mode == "ps" else []
+    return sorted([".paddleignore", "paddlejob.yaml", program, *older])
+
+
+def test_requirements_of_the_user_and_of_other_images_are_kept() -> None:
+    Path("requirements.txt").write_text("mine\n")
+    init.write_job(".", "ps")
+    assert Path("requirements.txt").read_text() == "mine\n"
+    init.write_job("other", "ps", image="team/ctr:1")
+    assert "requirements.txt" not in os.listdir("other")
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_every_mode_gives_a_valid_spec(mode: str) -> None:
     init.write_job("My Job_1", mode)
@@ -44,7 +58,7 @@ def test_every_mode_gives_a_valid_spec(mode: str) -> None:
     text = Path("My Job_1/paddlejob.yaml").read_text()
     assert "name: my-job-1\n" in text
     assert text.startswith("# yaml-language-server: $schema=https://paddlespec.io/schemas/")
-    assert sorted(os.listdir("My Job_1")) == [".paddleignore", "paddlejob.yaml", "train.py"]
+    assert sorted(os.listdir("My Job_1")) == written(mode, "train.py")
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -54,7 +68,7 @@ def test_a_spec_for_a_custom_command_is_valid(mode: str) -> None:
     launcher = "-m paddle.distributed.launch " if mode == "collective" else ""
     assert spec_of().command == f"python {launcher}main.py --name 'a b'"
     assert spec_of(profile="smoke").trainers.replicas == 1
-    assert sorted(os.listdir()) == [".paddleignore", "main.py", "paddlejob.yaml"]
+    assert sorted(os.listdir()) == written(mode, "main.py")
 
 
 @pytest.mark.parametrize("mode", MODES)

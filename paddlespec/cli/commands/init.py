@@ -77,6 +77,7 @@ def write_job(
     from paddlespec.spec.edit import edited
     from paddlespec.spec.scaffold import (
         IGNORE,
+        REQUIREMENTS,
         SPEC,
         job_name,
         scaffold,
@@ -90,11 +91,12 @@ def write_job(
     }
     contents[spec] = edited(contents[spec], SPEC, planned.edits)
     existing = {path for path in contents if os.path.lexists(path)}
-    ignored = os.path.normpath(os.path.join(folder, IGNORE))
-    if ignored in existing:
-        # The user's own list of ignored files is kept.
-        existing.remove(ignored)
-        del contents[ignored]
+    for own in (IGNORE, REQUIREMENTS):
+        # The user's own lists are kept.
+        path = os.path.normpath(os.path.join(folder, own))
+        if path in existing:
+            existing.remove(path)
+            del contents[path]
     if existing and not force:
         shown = ", ".join(sorted(existing))
         raise Stop(

@@ -141,22 +141,31 @@ class Apply:
             finally:
                 os.close(lock)
         except OSError as error:
-            shutil.rmtree(folder, ignore_errors=True)
+            self._withdraw(folder)
             raise OperationFailed(
                 f"cannot write to {folder}: {(error.strerror or '').lower()}"
             ) from None
         except BaseException:  # an interrupt must not leave a partial run either
             if not run_state.is_alive(folder):
-                shutil.rmtree(folder, ignore_errors=True)
+                self._withdraw(folder)
             raise
         self._launched = launch.uid
         self.folder.change(lambda history: history.begin(launch.uid, now()))
+
+    def _withdraw(self, folder: str) -> None:
+        """Forget a run that did not start; a job that never ran is forgotten as a whole."""
+        shutil.rmtree(folder, ignore_errors=True)
+        if self.folder.history().ran is None:
+            self.folder.mark_deleted()
+        else:
+            self.folder.change(lambda history: history.drop_intent())
 
     def _prepared(self, folder: str) -> Launch:
         from paddlespec.backends.local.prepare.options import Options
         from paddlespec.backends.local.prepare.prepare import prepare
 
-        return prepare(self.work, self.options or Options(environment=os.environ), folder)
+        options = self.options or Options(environment=os.environ)
+        return prepare(self.work, options, folder, lambda text: self.report(Event(text)))
 
     def _end(self, last: RunRecord) -> None:
         """Stop an earlier run, and wait until all of its processes have ended."""

@@ -27,6 +27,7 @@ from paddlespec.backends.local.prepare import (
     limits,
     mounts,
     output_policy,
+    paddle_version,
     python_env,
     unpack,
     variables,
@@ -37,7 +38,7 @@ from paddlespec.render.manifest import role
 from paddlespec.runs.failures import OperationFailed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from paddlespec.backends.local.prepare.addresses import Addresses
     from paddlespec.backends.local.prepare.mounts import Place
@@ -71,11 +72,13 @@ class _Run(NamedTuple):
     true_paths: bool
 
 
-def prepare(work: Work, options: Options, folder: str) -> Launch:
+def prepare(
+    work: Work, options: Options, folder: str, report: Callable[[str], None] = lambda _: None
+) -> Launch:
     """
     Return the launch of *work*, with its files in *folder*, the folder of the run.
 
-    Raise `OperationFailed` with everything that is missing.
+    Raise `OperationFailed` with everything that is missing; *report* receives remarks.
     """
     (rehearsal,) = (
         manifest["spec"] for manifest in work.manifests if manifest["kind"] == "Rehearsal"
@@ -124,6 +127,8 @@ def prepare(work: Work, options: Options, folder: str) -> Launch:
             file.write(run.code.content)
     folders = {_name(process): _own(process, places[_name(process)], run) for process in processes}
     python = _python(run, python, processes, places, folders)
+    for remark in paddle_version.remarks(processes, python, folder, options.environment):
+        report(remark)
     launch = Launch(
         work.name,
         uid,

@@ -1,0 +1,114 @@
+"""The first rehearsals of a new user: what they say before they start, and after they ended."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from test_local_apply import User
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PADDLE_2 = "  image: paddlepaddle/paddle:2.6.2-gpu-cuda12.0\n"
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> Iterator[User]:
+    yield User(tmp_path, "first")
+
+
+def interpreter(folder: Path, version: str | None) -> str:
+    """Write a Python that has that version of Paddle, or none."""
+    packages = folder / "packages"
+    packages.mkdir()
+    (packages / "sitecustomize.py").write_text("" if version else HIDES_PADDLE, encoding="utf-8")
+    if version:
+        (packages / "paddle.py").touch()
+        info = packages / f"paddlepaddle-{version}.dist-info"
+        info.mkdir()
+        metadata = f"Metadata-Version: 2.1\nName: paddlepaddle\nVersion: {version}\n"
+        (info / "METADATA").write_text(metadata, encoding="utf-8")
+    script = folder / "python"
+    text = f'#!/bin/sh\nPYTHONPATH={packages} exec {sys.executable} "$@"\n'
+    script.write_text(text, encoding="utf-8")
+    script.chmod(0o755)
+    return str(script)
+
+
+HIDES_PADDLE = """\
+import sys
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name == "paddle":
+            raise ModuleNotFoundError("No module named 'paddle'", name="paddle")
+sys.path = [path for path in sys.path if "site-packages" not in path]
+"""
+
+
+def job(user: User, command: str = "echo done", image: str = PADDLE_2, more: str = "") -> str:
+    folder = user.folder / "job"
+    folder.mkdir(exist_ok=True)
+    head = "apiVersion: paddlespec.io/v1\nkind: PaddleJob\nmetadata: {name: fit}\nspec:\n"
+    rest = (
+        "  mode: parallel\n  package: {path: .}\n  trainers: {resources: {cpu: 1, memory: 1Gi}}\n"
+    )
+    spec = folder / "paddlejob.yaml"
+    spec.write_text(f"{head}{image}{rest}  command: {command}\n{more}", encoding="utf-8")
+    (folder / "train.py").touch()
+    return str(spec)
+
+
+# Paddle
+
+
+def test_another_paddle_than_that_of_the_image_is_named_before_the_start(user: User) -> None:
+    python = interpreter(user.folder, "3.3.1")
+    result = user.apply(job(user), "--python", python)
+    assert (
+        "this rehearsal uses Paddle 3.3.1, and paddlepaddle/paddle:2.6.2-gpu-cuda12.0 has 2.6"
+        in result.stderr
+    )
+
+
+@pytest.mark.parametrize(
+    ("version", "image"),
+    [
+        ("2.6.9", PADDLE_2),
+        ("3.3.1", "  image: team/ctr:2.6.2\n"),
+        ("3.3.1", "  image: registry:5000/paddlepaddle/paddle\n"),
+    ],
+)
+def test_nothing_is_said_of_the_same_paddle_or_of_unknown_images(
+    user: User, version: str, image: str
+) -> None:
+    python = interpreter(user.folder, version)
+    assert "Paddle" not in user.apply(job(user, image=image), "--python", python).stderr
+
+
+def test_a_python_without_paddle_is_named_with_the_remedy(user: User) -> None:
+    python = interpreter(user.folder, None)
+    result = user.apply(job(user), "--python", python)
+    assert f"{python} has no Paddle, and the image has 2.6: install it" in result.stderr
+    assert "pip install 'paddlespec[paddle]'" in result.stderr
+
+
+# A run that cannot be prepared
+
+
+def test_a_job_whose_requirements_cannot_be_installed_leaves_no_trace(user: User) -> None:
+    spec = job(user)
+    requirements = Path(spec).parent / "requirements.txt"
+    requirements.write_text("./nothing-1.0-py3-none-any.whl\n", encoding="utf-8")
+    result = user.apply(spec, code=3)
+    assert "cannot install the package's requirements" in result.stderr
+    assert "fit" not in user.run("get", "jobs", "--all").stdout
+    user.run("status", "fit", "--target", "local", code=3)
+    # It is no trace of an earlier run either.
+    requirements.unlink()
+    user.apply(spec, "--wait", "complete")
+    requirements.write_text("./nothing-1.0-py3-none-any.whl\n", encoding="utf-8")
+    user.apply(spec, code=3)
+    assert user.states() == ["succeeded"]
