@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from test_local_apply import User
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PADDLE_2 = "  image: paddlepaddle/paddle:2.6.2-gpu-cuda12.0\n"
 
 
 @pytest.fixture
-def user(tmp_path: Path) -> Iterator[User]:
-    yield User(tmp_path, "first")
+def user(tmp_path: Path) -> User:
+    return User(tmp_path, "first")
 
 
 def interpreter(folder: Path, version: str | None) -> str:
