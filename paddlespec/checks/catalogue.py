@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from paddlespec.checks import (
     command,
+    devices,
     env,
     images,
     names,
@@ -59,9 +60,13 @@ CHECKS: tuple[Check, ...] = (
 ROLE_CHECKS: tuple[RoleCheck, ...] = (
     names.name_fits,
     quantities.memory,
+    quantities.memory_is_set,
     quantities.cpu,
-    quantities.accelerator,
-    quantities.gpus_are_used,
+    quantities.limits,
+    devices.accelerator,
+    devices.gpus_are_used,
+    devices.extended,
+    devices.claims,
     ports.one_owner,
     ports.drawn_ports,
     env.references,

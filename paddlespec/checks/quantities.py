@@ -6,13 +6,15 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from paddlespec.checks import reads
+from paddlespec.checks.written import has_unknown_keys
 from paddlespec.quantity import as_count, quantity
+from paddlespec.render.resources import NATIVE, NO_LIMIT, limit, request
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from paddlespec.checks import Facts
-    from paddlespec.diagnostic import Diagnostic
+    from paddlespec.diagnostic import Diagnostic, Path
     from paddlespec.model import Role
     from paddlespec.render.runtime import RoleName
 
@@ -20,83 +22,103 @@ _number = lru_cache(maxsize=256)(quantity)
 # Not even a shell starts with less.
 _MIN_MEMORY = 4 << 20
 _MAX_CORES = 1024
-_RENAMED = {
-    "alpha.kubernetes.io/nvidia-gpu": "nvidia.com/gpu",
-    "gpu": "nvidia.com/gpu",
-    "nvidia-gpu": "nvidia.com/gpu",
-    "nvidia.com": "nvidia.com/gpu",
-}
+_FIELDS = frozenset(
+    (
+        "cpu",
+        "memory",
+        "ephemeralStorage",
+        "limits",
+        "gpu",
+        "accelerator",
+        "extended",
+        "claims",
+        "sharedMemory",
+    )
+)
 
 
-@reads("spec.{role}.resources.memory", "spec.{role}.resources.sharedMemory")
+@reads("spec.{role}.resources")
 def memory(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
-    """Memory is above zero and has a unit; shared memory is part of it."""
+    """Memory has a unit, and includes shared memory."""
     resources = role.resources
-    path = ("spec", name, "resources", "memory")
-    memory_bytes = _number(resources.memory)
-    if memory_bytes == 0:
-        yield facts.error("no-resources", "a replica without memory never starts", path)
-    elif memory_bytes < _MIN_MEMORY:
-        digits = str(resources.memory).rstrip("m")
-        message = f"memory {resources.memory} means {as_count(memory_bytes)} bytes"
-        hint = (
-            f"add a unit: {digits}Gi or {digits}Mi"
-            if digits.isdigit()
-            else "request more: no program runs with so little memory"
-        )
-        yield facts.warning("memory-unit", message, path, hint)
-    if resources.shared_memory is not None and _number(resources.shared_memory) > memory_bytes > 0:
+    for path, amount in _written(name, role, "memory", "memory"):
+        number = _number(amount)
+        if 0 < number < _MIN_MEMORY:
+            digits = str(amount).rstrip("m")
+            message = f"memory {amount} means {as_count(number)} bytes"
+            hint = (
+                f"add a unit: {digits}Gi or {digits}Mi"
+                if digits.isdigit()
+                else "request more: no program runs with so little memory"
+            )
+            yield facts.warning("memory-unit", message, path, hint)
+    most = limit(resources, "memory")
+    if resources.shared_memory is None or most is None:
+        return
+    if _number(resources.shared_memory) > _number(most) > 0:
         path = ("spec", name, "resources", "sharedMemory")
-        message = f"sharedMemory {resources.shared_memory} exceeds memory {resources.memory}"
+        message = f"sharedMemory {resources.shared_memory} exceeds memory {most}"
         hint = "raise `memory`, which includes shared memory, or lower `sharedMemory`"
         yield facts.error("shared-memory", message, path, hint)
 
 
-@reads("spec.{role}.resources.cpu")
-def cpu(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
-    """The number of cores is above zero, and not in the thousands."""
-    requested = role.resources.cpu
-    cores = _number(requested)
-    path = ("spec", name, "resources", "cpu")
-    if cores == 0:
-        yield facts.error("no-resources", "a replica without CPU never starts", path)
-    elif cores > _MAX_CORES:
-        message = f"cpu {requested} means {as_count(cores)} cores per replica"
-        hint = f"write {as_count(cores)}m for thousandths of a core"
-        yield facts.warning("cpu-unit", message, path, hint)
-
-
-@reads("spec.{role}.resources.accelerator", "spec.{role}.resources.gpu")
-def accelerator(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
-    """An accelerator is an extended resource: a domain and a name."""
-    resource = role.resources.accelerator
-    path = ("spec", name, "resources", "accelerator")
-    domain, slash, _ = resource.partition("/")
-    if resource in _RENAMED:
-        message = f'no device plugin provides "{resource}"'
-        yield facts.error("accelerator", message, path, f"use {_RENAMED[resource]}")
-    elif not slash or domain.endswith("kubernetes.io"):
-        message = f'"{resource}" is not the name of an extended resource'
-        yield facts.error("accelerator", message, path, "use a name such as nvidia.com/gpu")
-
-
-@reads("spec.mode", "spec.{role}.resources.gpu", "spec.trainers.processesPerReplica")
-def gpus_are_used(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
-    """The launcher assigns one accelerator to each process; pservers use none."""
-    gpus = role.resources.gpu
-    if not gpus:
+@reads("spec.{role}.resources", "spec.{role}.replicas")
+def memory_is_set(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
+    """Without a request, nodes fill up; a namespace may set a default that is too small."""
+    resources = role.resources
+    path: Path = ("spec", name, "resources")
+    if request(resources, "memory") is not None or facts.target == "local":
         return
-    path = ("spec", name, "resources", "gpu")
-    if name == "pservers":
-        yield facts.warning("gpu-count", "pservers use no accelerators", path, "remove `gpu`")
-    elif facts.job.spec.mode == "collective":
-        processes = facts.job.spec.trainers.processes_per_replica
-        hint = f"set `processesPerReplica: {gpus}`"
-        if processes < gpus:
-            message = f"{processes} of {gpus} accelerators used: each process uses one"
-            yield facts.warning("gpu-count", message, path, hint)
-        elif processes > gpus:
-            message = (
-                f"{processes} processes share {gpus} accelerators, which NCCL does not support"
-            )
-            yield facts.warning("gpu-count", message, path, hint)
+    if has_unknown_keys(facts.document, path, _FIELDS):
+        return
+    message = (
+        f"{name} request no memory: nodes evict them first, and defaults of the namespace apply"
+    )
+    hint = f"add `memory` to {name}.resources: `memory: 16Gi`"
+    if resources.gpu:
+        message = (
+            f"{name} request {resources.gpu} x {resources.accelerator} but no memory: a node "
+            f"without free memory kills them first, and all {resources.gpu * role.replicas} "
+            "accelerators then wait for a restart"
+        )
+    yield facts.warning("no-memory", message, path, hint)
+
+
+@reads("spec.{role}.resources")
+def cpu(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
+    """The number of cores is not in the thousands."""
+    for path, requested in _written(name, role, "cpu", "cpu"):
+        cores = _number(requested)
+        if cores > _MAX_CORES:
+            message = f"cpu {requested} means {as_count(cores)} cores per replica"
+            hint = f"write {as_count(cores)}m for thousandths of a core"
+            yield facts.warning("cpu-unit", message, path, hint)
+
+
+@reads("spec.{role}.resources")
+def limits(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
+    """Requests and limits are above zero, and no limit is below its request."""
+    for native, attribute in NATIVE:
+        key = "ephemeralStorage" if native == "ephemeral-storage" else native
+        for path, amount in _written(name, role, attribute, key):
+            if _number(amount) == 0:
+                what = {"cpu": "CPU", "memory": "memory"}.get(native, "disk space")
+                message = f"a replica without {what} never starts"
+                yield facts.error("no-resources", message, path)
+        most, own = limit(role.resources, attribute), request(role.resources, attribute)
+        if most is not None and own is not None and 0 < _number(most) < _number(own):
+            path = ("spec", name, "resources", "limits", key)
+            message = f"the limit {most} of {key} is below the request {own}"
+            yield facts.error("limit", message, path, f"set it to {own} or more, or remove it")
+
+
+def _written(
+    name: RoleName, role: Role, attribute: str, key: str
+) -> Iterator[tuple[Path, str | float]]:
+    """Yield the request and the limit that the spec sets, with their paths."""
+    own: str | float | None = getattr(role.resources, attribute)
+    if own is not None:
+        yield ("spec", name, "resources", key), own
+    most: str | float | None = getattr(role.resources.limits, attribute)
+    if most not in (None, NO_LIMIT):
+        yield ("spec", name, "resources", "limits", key), most

@@ -14,7 +14,9 @@ from paddlespec.model.job import (
 from paddlespec.model.project import Datacenter, Project, Storage
 from paddlespec.model.role import (
     EnvSource,
+    Limits,
     Pservers,
+    ResourceClaim,
     Resources,
     Role,
     Toleration,
@@ -43,6 +45,7 @@ __all__ = [
     "EnvSource",
     "Job",
     "Legacy",
+    "Limits",
     "Metadata",
     "Mode",
     "NewClaim",
@@ -53,6 +56,7 @@ __all__ = [
     "Policy",
     "Project",
     "Pservers",
+    "ResourceClaim",
     "Resources",
     "Role",
     "Scheduling",

@@ -120,6 +120,25 @@ Quantity = Annotated[
     ),
 ]
 """A Kubernetes quantity; a plain number counts cores or bytes."""
+_LIMIT = f"^none$|{_QUANTITY}"
+_LIMIT_EXPECTED = f"{_QUANTITY_EXPECTED}, or none"
+LimitQuantity = Annotated[
+    Annotated[int, Field(ge=0, le=_MAX_NUMBER)]
+    | Annotated[float, Field(ge=0, le=_MAX_NUMBER)]
+    | Annotated[str, _format("quantity", _LIMIT, _LIMIT_EXPECTED, 32)],
+    WithJsonSchema(
+        {
+            "type": ["number", "string"],
+            "minimum": 0,
+            "maximum": _MAX_NUMBER,
+            "pattern": _LIMIT,
+            "maxLength": 32,
+            "x-kind": "quantity",
+            "x-expected": _LIMIT_EXPECTED,
+        }
+    ),
+]
+"""A quantity, or `none` for a resource without a limit."""
 Port = Annotated[int, Field(ge=1, le=65535), WHOLE]
 Text = Annotated[str, Field(min_length=1)]
 Scalar = str | bool | int | float

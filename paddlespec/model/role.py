@@ -9,7 +9,9 @@ from pydantic import Field
 from paddlespec.model.base import (
     WHOLE,
     EnvName,
+    Label,
     LabelValue,
+    LimitQuantity,
     Model,
     Object,
     ObjectName,
@@ -50,11 +52,70 @@ Env = dict[EnvName, EnvValue]
 Command = Text | Annotated[list[str], Field(min_length=1)]
 
 
-class Resources(Model):
-    """Resources of one replica. Limits equal requests."""
+class Limits(Model):
+    """Limits that differ from the requests."""
 
-    cpu: Quantity = Field(1, description="CPU cores per replica.", examples=[2, "500m"])
-    memory: Quantity = Field("1Gi", description="Memory per replica.", examples=["4Gi", "512Mi"])
+    cpu: LimitQuantity | None = Field(
+        None, description="Maximum CPU cores per replica, or none.", examples=[8, "none"]
+    )
+    memory: LimitQuantity | None = Field(
+        None,
+        description="Maximum memory per replica, or none. A replica that uses more is killed.",
+        examples=["16Gi"],
+    )
+    ephemeral_storage: LimitQuantity | None = Field(
+        None,
+        description="Maximum disk space per replica, or none. A replica that uses more is evicted.",
+        examples=["100Gi"],
+    )
+
+
+class ResourceClaim(Model):
+    """Devices of Dynamic Resource Allocation. Set `claim` or `template`."""
+
+    name: Label = Field(
+        description="Name of the claim in the replicas. Layers merge claims by name.",
+        examples=["gpus"],
+    )
+    template: ObjectName | None = Field(
+        None,
+        description="Name of the ResourceClaimTemplate from which every replica gets its own claim.",
+        examples=["eight-gpus"],
+    )
+    claim: ObjectName | None = Field(
+        None,
+        description="Name of an existing ResourceClaim that all replicas share.",
+        examples=["shared-nic"],
+    )
+    request: Label | None = Field(
+        None,
+        description="Request of the claim to use. If unset, all of its requests.",
+        examples=["gpu"],
+    )
+
+
+class Resources(Model):
+    """
+    Resources of one replica.
+
+    `cpu`, `memory` and `ephemeralStorage` are requests and limits, unless `limits` changes the limit.
+    What is unset has neither.
+    """
+
+    cpu: Quantity | None = Field(None, description="CPU cores per replica.", examples=[2, "500m"])
+    memory: Quantity | None = Field(
+        None, description="Memory per replica.", examples=["4Gi", "512Mi"]
+    )
+    ephemeral_storage: Quantity | None = Field(
+        None,
+        description="Disk space of the node per replica, for its files, logs and scratch volumes.",
+        examples=["50Gi"],
+    )
+    limits: Limits = Field(
+        Limits(),
+        description="Limits that differ from the requests; `none` for no limit.",
+        examples=[{"memory": "16Gi"}, {"cpu": "none"}],
+    )
     gpu: Annotated[int, Field(ge=0, le=1024), WHOLE] = Field(
         0, description="Accelerators per replica.", examples=[1, 8]
     )
@@ -63,10 +124,20 @@ class Resources(Model):
         description="Name of the resource that `gpu` requests, as registered by the device plugin.",
         examples=["nvidia.com/gpu", "huawei.com/Ascend910"],
     )
+    extended: dict[QualifiedName, Quantity] = Field(
+        {},
+        description="Other resources of nodes by name, such as network devices and huge pages.",
+        examples=[{"rdma/hca": 1}],
+    )
+    claims: list[ResourceClaim] = Field(
+        [],
+        description="Devices of Dynamic Resource Allocation.",
+        examples=[[{"name": "gpus", "template": "eight-gpus"}]],
+    )
     shared_memory: Quantity | None = Field(
         None,
         description="Size of `/dev/shm`, which counts towards `memory`. "
-        "Defaults to half of the memory.",
+        "Defaults to half of the memory limit.",
         examples=["1Gi"],
     )
 

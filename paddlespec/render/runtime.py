@@ -273,7 +273,7 @@ def _legacy(job: Job, role: RoleName, naming: Naming) -> dict[str, str]:
         "TRAINER_PACKAGE": code_folder(job),
         "PADDLE_INIT_PORT": str(LEGACY_PORT),
         # Threads per trainer process, not the number of trainers.
-        "PADDLE_INIT_TRAINER_COUNT": str(gpu or max(1, int(quantity(resources.cpu)))),
+        "PADDLE_INIT_TRAINER_COUNT": str(gpu or max(1, int(quantity(resources.cpu or 1)))),
         "PADDLE_INIT_PORTS_NUM": str(dense),
         "PADDLE_INIT_PORTS_NUM_FOR_SPARSE": str(sparse),
         "PADDLE_INIT_NUM_GRADIENT_SERVERS": str(spec.trainers.replicas),

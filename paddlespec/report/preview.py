@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from paddlespec.quantity import as_amount
+from paddlespec.capacity.device import is_accelerator
+from paddlespec.quantity import as_amount, quantity
 from paddlespec.render import runtime
 from paddlespec.report.feasibility import feasibility
 from paddlespec.report.layout import Page
@@ -17,7 +18,6 @@ from paddlespec.report.origins import SPEC, origins
 from paddlespec.report.replica import environment, mounts
 from paddlespec.report.totals import (
     hours,
-    is_accelerator,
     kept,
     length,
     lingering,
@@ -31,7 +31,7 @@ from paddlespec.spec import fields
 from paddlespec.spec.emit import dump_all
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from decimal import Decimal
 
     from paddlespec.capacity.room import Feasible
@@ -104,7 +104,8 @@ def _runs(page: Page, loaded: Loaded, manifests: Sequence[Manifest]) -> None:
         return
     rows = [_role(loaded, workload) for workload in sets]
     heads = list(dict.fromkeys(head for row in rows for head in row))
-    heads = [head for head in heads if head not in _LAST] + list(_LAST)
+    heads = [head for head in heads if head not in _LAST and any(row.get(head) for row in rows)]
+    heads += _LAST
     # Columns that are too wide for the table are printed below it.
     below: list[str] = []
     while not page.fits(heads, _cells(rows, heads)) and heads[-1] in _LAST:
@@ -118,16 +119,38 @@ def _runs(page: Page, loaded: Loaded, manifests: Sequence[Manifest]) -> None:
 
 def _role(loaded: Loaded, workload: Workload) -> dict[str, str]:
     """Return a row of the table, keyed by its heads."""
-    requests = workload.container.get("resources", {}).get("requests", {})
-    volumes = {volume["name"]: volume for volume in workload.pod.get("volumes", ())}
+    resources = workload.container.get("resources") or {}
     row = {"role": workload.role, "replicas": str(workload.replicas)}
     if loaded.job.spec.mode == "collective":
         row["processes per replica"] = str(loaded.job.spec.trainers.processes_per_replica)
-    row |= {name: str(value) for name, value in requests.items()}
-    row["shm"] = str(volumes.get("dshm", {}).get("emptyDir", {}).get("sizeLimit", ""))
+    row |= _amounts(resources.get("requests") or {}, resources.get("limits") or {})
+    row["claims"] = ", ".join(claim["name"] for claim in resources.get("claims") or ())
+    row["shm"] = _shared_memory(workload)
     row["object"] = workload.name
     row["image"] = str(workload.container.get("image", ""))
     return row
+
+
+def _amounts(requests: Mapping[str, Any], limits: Mapping[str, Any]) -> dict[str, str]:
+    """Return the amount of each resource, from its request to its limit."""
+    names = dict.fromkeys(("cpu", "memory", *requests, *limits))
+    return {name: _amount(requests.get(name), limits.get(name)) for name in names}
+
+
+def _amount(request: Any, limit: Any) -> str:
+    if request is None and limit is None:
+        return "unset"
+    if limit is None:
+        return f"{request} or more"
+    if request is None or quantity(request) == quantity(limit):
+        return str(limit)
+    return f"{request} to {limit}"
+
+
+def _shared_memory(workload: Workload) -> str:
+    volumes = {volume["name"]: volume for volume in workload.pod.get("volumes", ())}
+    scratch = (volumes.get("dshm") or {}).get("emptyDir")
+    return "" if scratch is None else str(scratch.get("sizeLimit", "unlimited"))
 
 
 def _cells(rows: Sequence[dict[str, str]], heads: Sequence[str]) -> list[list[str]]:
@@ -145,7 +168,7 @@ def _totals(page: Page, loaded: Loaded, manifests: Sequence[Manifest]) -> None:
     timeout = loaded.job.spec.policy.timeout
     page.heading("Totals", f"at most, within the timeout of {timeout}" if timeout else "no timeout")
     facts = []
-    for name, number in sorted(total(resources).items(), key=lambda amount: "/" in amount[0]):
+    for name, number in sorted(total(resources).items(), key=_cpu_first):
         text = as_amount(name, number)
         used = hours(resources, name) if name == "cpu" or is_accelerator(name) else None
         label = "CPU" if name == "cpu" else name
@@ -153,6 +176,11 @@ def _totals(page: Page, loaded: Loaded, manifests: Sequence[Manifest]) -> None:
     page.facts(facts)
     if after := lingering(manifests, resources):
         page.line(_lingering(*after))
+
+
+def _cpu_first(amount: tuple[str, Decimal]) -> tuple[bool, bool]:
+    name, _ = amount
+    return "/" in name, name != "cpu"
 
 
 def _lingering(duration: int, share: Share) -> str:

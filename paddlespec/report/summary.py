@@ -7,13 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from paddlespec.capacity.demand import demand
+from paddlespec.capacity.device import is_accelerator
 from paddlespec.change.diff import Operation
 from paddlespec.quantity import as_amount, as_bytes, as_count
 from paddlespec.report.code import changed_files
 from paddlespec.report.totals import (
     Share,
     hours,
-    is_accelerator,
     kept,
     length,
     rounded,
@@ -140,9 +140,16 @@ def _numbers(before: Sequence[Manifest], after: Sequence[Manifest]) -> list[Fact
         was = had.get(name, Decimal(0)) if old else None
         now = has.get(name, Decimal(0)) if new else None
         numbers.append(_fact(_LABELS.get(name, name), was, now, partial(as_amount, name)))
-    for name in [name for name in names if is_accelerator(name)] or ["cpu"]:
+    for name in _paid(names):
         numbers.append(_hours(name, old, new))
     return [fact for fact in numbers if fact.before is not None or fact.after is not None]
+
+
+def _paid(names: Sequence[str]) -> list[str]:
+    """Return the resources whose hours count: accelerators, or else the CPU."""
+    return [name for name in names if is_accelerator(name)] or [
+        name for name in names if name == "cpu"
+    ]
 
 
 def _replicas(shares: Sequence[Share], role: str) -> Decimal | None:

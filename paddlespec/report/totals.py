@@ -10,8 +10,8 @@ from paddlespec.capacity.demand import demand
 from paddlespec.quantity import quantity, seconds
 from paddlespec.render import runtime
 from paddlespec.render.manifest import identity, role
+from paddlespec.render.resources import resources
 from paddlespec.render.runtime import ROLES
-from paddlespec.targets.pods import resources
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -87,7 +87,7 @@ def shares(job: Job, manifests: Sequence[Manifest]) -> list[Share]:
             own = rendered[name]
             share = Share(name, own.replicas, demand(own.pod), own.deadline)
         elif declared := getattr(job.spec, name):
-            requests = resources(declared.resources)["requests"]
+            requests = resources(declared.resources).get("requests", {})
             amounts = {key: quantity(value) for key, value in requests.items()}
             share = Share(name, runtime.replicas(job, name), amounts, timeout)
         else:
@@ -145,11 +145,6 @@ def lingering(manifests: Sequence[Manifest], shares: Iterable[Share]) -> tuple[i
     return min(keep, share.deadline or keep), share
 
 
-def is_accelerator(name: str) -> bool:
-    """Report whether a resource is provided by a device plugin."""
-    return "/" in name
-
-
 def unit(name: str) -> str:
     """Name the unit of resource-hours: GPU-hours, Ascend910-hours."""
     short = name.rpartition("/")[2]
@@ -203,7 +198,7 @@ def _processes(name: RoleName, manifests: Sequence[Manifest]) -> Workload | None
         "image": spec.get("image", ""),
         "command": spec.get("command", []),
         "env": spec.get("env", []),
-        "resources": {"requests": spec.get("resources", {})},
+        "resources": spec.get("resources", {}),
         "volumeMounts": [
             {
                 key: mount[key]

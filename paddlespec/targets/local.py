@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from paddlespec import workloads
 from paddlespec.quantity import seconds
 from paddlespec.render import runtime
+from paddlespec.render.resources import resources
 from paddlespec.render.runtime import ROLES
 from paddlespec.targets.metadata import metadata_of
-from paddlespec.targets.pods import INDEX_ANNOTATION, Replica, resources
+from paddlespec.targets.pods import INDEX_ANNOTATION, Replica
 from paddlespec.targets.program import program
 from paddlespec.targets.sources import source
 from paddlespec.workloads.order import in_apply_order
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from paddlespec.checks import Facts
     from paddlespec.diagnostic import Diagnostic
-    from paddlespec.model import Job
+    from paddlespec.model import Job, Resources
     from paddlespec.render.manifest import Manifest
     from paddlespec.render.runtime import Context, RoleName
     from paddlespec.render.template import Templates
@@ -168,9 +169,14 @@ def _process(replica: Replica, index: int) -> Values:
         "env": _env(replica),
         "ports": ports,
         "waitsFor": runtime.awaited(job) if waits else None,
-        "resources": resources(replica.role.resources)["requests"],
+        "resources": _resources(replica.role.resources),
         "mounts": [*_mounts(job), *_identity(job, name, index)],
     }
+
+
+def _resources(spec: Resources) -> Values:
+    """Return what a process can be held to; a machine without a cluster has no claims."""
+    return {key: value for key, value in resources(spec).items() if key != "claims"}
 
 
 def _env(replica: Replica) -> list[Values]:

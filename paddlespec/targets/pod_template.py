@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from paddlespec.render import runtime
 from paddlespec.render.manifest import JOB_LABEL, ROLE_LABEL
-from paddlespec.targets.pods import resources
+from paddlespec.render.resources import claim, resources
 
 if TYPE_CHECKING:
     from paddlespec.render.template import Templates
@@ -42,6 +42,7 @@ def pod_values(replica: Replica) -> Values:
         "ports": replica.ports(),
         "probe": runtime.pserver_ports(replica.job)[0] if replica.name == "pservers" else None,
         "resources": resources(role.resources),
+        "claims": [claim(own) for own in role.resources.claims],
         "mounts": replica.volume_mounts(),
         "volumes": replica.volumes(),
         "init": replica.init_containers(),

@@ -6,15 +6,15 @@ import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddlespec import workloads
-from paddlespec.quantity import as_bytes, canonical, quantity
 from paddlespec.render import runtime
+from paddlespec.render.resources import shared_memory
 from paddlespec.targets.program import program, script
 from paddlespec.targets.sources import source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from paddlespec.model import Job, Resources, Role
+    from paddlespec.model import Job, Role
     from paddlespec.render.runtime import Context, RoleName
 
 INDEX_ANNOTATION = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
@@ -91,7 +91,7 @@ class Replica:
     def mounts(self) -> Iterator[Mount]:
         """Yield shared memory, the volumes of the spec, and the folder for the code."""
         yield Mount(
-            {"name": "dshm", "emptyDir": {"medium": "Memory", "sizeLimit": self.shared_memory()}},
+            {"name": "dshm", "emptyDir": {"medium": "Memory", **self._shared_memory()}},
             {"name": "dshm", "mountPath": "/dev/shm"},
         )
         for volume in self.job.spec.volumes:
@@ -131,12 +131,9 @@ class Replica:
     def _writes_identity(self) -> bool:
         return self.job.spec.mode == "legacy" and self.name == "trainers"
 
-    def shared_memory(self) -> str:
-        """Return the size of /dev/shm, by default half of the memory, which includes it."""
-        resources = self.role.resources
-        if resources.shared_memory is not None:
-            return canonical(resources.shared_memory)
-        return canonical(as_bytes(quantity(resources.memory) / 2))
+    def _shared_memory(self) -> Json:
+        size = shared_memory(self.role.resources)
+        return {"sizeLimit": size} if size else {}
 
     def init_containers(self) -> list[Json]:
         """Return the steps before the command, in containers of the role's image."""
@@ -230,14 +227,6 @@ class Replica:
 
 
 _archive_path = "/paddlespec/archive/code.tar"
-
-
-def resources(requested: Resources) -> Json:
-    """Return requests and equal limits, so all replicas of a role run at the same speed."""
-    amounts = {"cpu": canonical(requested.cpu), "memory": canonical(requested.memory)}
-    if requested.gpu:
-        amounts[requested.accelerator] = canonical(requested.gpu)
-    return {"requests": amounts, "limits": amounts}
 
 
 def _field(path: str) -> Json:

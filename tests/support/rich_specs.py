@@ -57,6 +57,13 @@ PS: dict[str, Any] = {
                 "gpu": 1,
                 "accelerator": "nvidia.com/gpu",
                 "sharedMemory": "1Gi",
+                "ephemeralStorage": "50Gi",
+                "limits": {"cpu": "none", "memory": "8Gi", "ephemeralStorage": 100},
+                "extended": {"rdma/hca": 1, "hugepages-2Mi": "1Gi"},
+                "claims": [
+                    {"name": "nic", "template": "nics", "request": "fast"},
+                    {"name": "shared", "claim": "all-nics"},
+                ],
             },
             "ports": {"tensorboard": 6006},
             "env": {"A": "1"},

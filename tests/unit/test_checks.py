@@ -34,7 +34,7 @@ metadata: {name: %s}
 spec:
   mode: %s
   image: team/train:1
-  trainers: {replicas: %d}
+  trainers: {replicas: %d, resources: {memory: 1Gi}}
 """
 PSERVERS = "  pservers: {replicas: 3}\n"
 

@@ -72,7 +72,8 @@ def check(job: Job, ctx: Context) -> None:
         assert process["spec"]["env"] == [*container["env"], *([INDEX] if is_indexed else [])]
         assert process["spec"]["workdir"] == container["workingDir"]
         assert process["spec"]["index"] in range(count)
-        assert process["spec"]["resources"] == container["resources"]["limits"]
+        limited, theirs = (held.get("resources", {}) for held in (process["spec"], container))
+        assert limited == {key: amounts for key, amounts in theirs.items() if key != "claims"}
         mounts = [mount["mountPath"] for mount in container["volumeMounts"]]
         ours = [mount["mountPath"] for mount in process["spec"].get("mounts", ())]
         reserved = {"/dev/shm", job.spec.workdir} - {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
+from paddlespec.capacity.device import is_accelerator
 from paddlespec.quantity import quantity
 
 if TYPE_CHECKING:
@@ -25,14 +26,14 @@ class Devices(NamedTuple):
 
 def threads(process: Manifest) -> dict[str, str]:
     """Return how many threads computing libraries start: one for each requested core."""
-    cores = process["spec"].get("resources", {}).get("cpu")
+    cores = _amounts(process, "requests").get("cpu")
     count = max(1, ceil(quantity(cores))) if cores else 1
     return dict.fromkeys(THREADS, str(count))
 
 
 def memory(process: Manifest) -> int | None:
     """Return the memory limit in bytes."""
-    amount = process["spec"].get("resources", {}).get("memory")
+    amount = _amounts(process, "limits").get("memory")
     return int(quantity(amount)) if amount else None
 
 
@@ -58,8 +59,15 @@ def devices(processes: Sequence[Manifest], present: Sequence[str], *, cpu_only: 
 
 
 def _accelerators(process: Manifest) -> dict[str, int]:
-    requested = process["spec"].get("resources", {})
-    return {name: int(quantity(number)) for name, number in requested.items() if "/" in name}
+    requested = _amounts(process, "limits")
+    return {
+        name: int(quantity(number)) for name, number in requested.items() if is_accelerator(name)
+    }
+
+
+def _amounts(process: Manifest, kind: str) -> dict[str, str]:
+    amounts: dict[str, str] = (process["spec"].get("resources") or {}).get(kind) or {}
+    return amounts
 
 
 def _shortage(

@@ -1,0 +1,109 @@
+"""Check the devices that a replica requests: accelerators, other resources by name, claims."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paddlespec.checks import reads
+from paddlespec.quantity import quantity
+from paddlespec.render.resources import request
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from paddlespec.checks import Facts
+    from paddlespec.diagnostic import Diagnostic, Path
+    from paddlespec.model import Role
+    from paddlespec.render.runtime import RoleName
+
+_RENAMED = {
+    "alpha.kubernetes.io/nvidia-gpu": "nvidia.com/gpu",
+    "gpu": "nvidia.com/gpu",
+    "nvidia-gpu": "nvidia.com/gpu",
+    "nvidia.com": "nvidia.com/gpu",
+}
+_OWN_FIELDS = {
+    "cpu": "cpu",
+    "memory": "memory",
+    "ephemeral-storage": "ephemeralStorage",
+    "ephemeralStorage": "ephemeralStorage",
+}
+
+
+@reads("spec.{role}.resources")
+def extended(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
+    """Other resources have the name of an extended resource, and come in whole numbers."""
+    resources = role.resources
+    for key, amount in resources.extended.items():
+        path: Path = ("spec", name, "resources", "extended", key)
+        domain, slash, _ = key.partition("/")
+        field = _OWN_FIELDS.get(key)
+        if field:
+            message = f'"{key}" has a field of its own'
+            yield facts.error("extended-resource", message, path, f"use `{field}`", key=True)
+        elif resources.gpu and key == resources.accelerator:
+            message = f'"{key}" is requested by `gpu`, too'
+            yield facts.error("extended-resource", message, path, "remove it", key=True)
+        elif key.startswith("hugepages-") and not slash:
+            if all(request(resources, native) is None for native in ("cpu", "memory")):
+                message = f"{key} requires a request for CPU or memory"
+                yield facts.error("extended-resource", message, path, "add `memory`", key=True)
+        elif not slash or domain.endswith("kubernetes.io"):
+            message = f'"{key}" is not the name of an extended resource'
+            hint = "use a name such as rdma/hca, or hugepages-2Mi"
+            yield facts.error("extended-resource", message, path, hint, key=True)
+        elif quantity(amount) % 1:
+            message = f"{key} {amount} is not a whole number"
+            yield facts.error("extended-resource", message, path, "request whole devices")
+
+
+@reads("spec.{role}.resources")
+def claims(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
+    """A claim is taken from a template or exists, and claims have distinct names."""
+    seen: set[str] = set()
+    for index, claim in enumerate(role.resources.claims):
+        path: Path = ("spec", name, "resources", "claims", index)
+        if bool(claim.template) == bool(claim.claim):
+            which = "both a template and a claim" if claim.template else "no source"
+            message = f'claim "{claim.name}" has {which}'
+            yield facts.error("resource-claim", message, path, "set `template` or `claim`")
+        if claim.name in seen:
+            message = f'two claims are called "{claim.name}"'
+            yield facts.error("resource-claim", message, (*path, "name"), "rename one of them")
+        seen.add(claim.name)
+
+
+@reads("spec.{role}.resources.accelerator", "spec.{role}.resources.gpu")
+def accelerator(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
+    """An accelerator is an extended resource: a domain and a name."""
+    resource = role.resources.accelerator
+    path = ("spec", name, "resources", "accelerator")
+    domain, slash, _ = resource.partition("/")
+    if resource in _RENAMED:
+        message = f'no device plugin provides "{resource}"'
+        yield facts.error("accelerator", message, path, f"use {_RENAMED[resource]}")
+    elif not slash or domain.endswith("kubernetes.io"):
+        message = f'"{resource}" is not the name of an extended resource'
+        yield facts.error("accelerator", message, path, "use a name such as nvidia.com/gpu")
+
+
+@reads("spec.mode", "spec.{role}.resources.gpu", "spec.trainers.processesPerReplica")
+def gpus_are_used(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
+    """The launcher assigns one accelerator to each process; pservers use none."""
+    gpus = role.resources.gpu
+    if not gpus:
+        return
+    path = ("spec", name, "resources", "gpu")
+    if name == "pservers":
+        yield facts.warning("gpu-count", "pservers use no accelerators", path, "remove `gpu`")
+    elif facts.job.spec.mode == "collective":
+        processes = facts.job.spec.trainers.processes_per_replica
+        hint = f"set `processesPerReplica: {gpus}`"
+        if processes < gpus:
+            message = f"{processes} of {gpus} accelerators used: each process uses one"
+            yield facts.warning("gpu-count", message, path, hint)
+        elif processes > gpus:
+            message = (
+                f"{processes} processes share {gpus} accelerators, which NCCL does not support"
+            )
+            yield facts.warning("gpu-count", message, path, hint)
