@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from paddlespec import checks, targets
 from paddlespec.boundary import HINT as OUTSIDE_HINT
+from paddlespec.checks import script
 from paddlespec.diagnostic import (
     Diagnostic,
     InvalidSpec,
@@ -182,6 +183,8 @@ def _finish(
     code = None
     if checks.readable(unreadable, "spec.package"):
         code = _collect(file, facts, diagnostics, files.boundary(file))
+    if checks.readable(unreadable, *script.READS):
+        diagnostics += script.scripts(facts, code)
     return Loaded(file, whole, job, diagnostics, target, datacenter, project_file, code)
 
 
@@ -287,7 +290,7 @@ def _collect(
         diagnostics.append(facts.error("outside", message, path, OUTSIDE_HINT))
         return None
     collection = collect(package, facts.folder, file, limit) if is_delivered else None
-    delivered = delivery(package, collection)
+    delivered = delivery(package, collection, is_rehearsed=facts.target == "local")
     for fault in (*(collection.faults if collection else ()), *delivered.faults):
         at: Path = ("spec", "package", fault.at)
         where = facts.document.locate(at)

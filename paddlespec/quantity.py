@@ -66,6 +66,16 @@ def as_bytes(number: Decimal) -> str:
     return f"{int(number.to_integral_value())}"
 
 
+def as_size(count: int) -> str:
+    """Format the size of files or of memory in few digits."""
+    value, unit = float(count), "B"
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if value < 1024 or unit == "TiB":
+            break
+        value /= 1024
+    return f"{value:.1f}".removesuffix(".0") + f" {unit}"
+
+
 def as_count(number: Decimal) -> str:
     """Format a number without trailing zeros: `2`, `0.5`."""
     return f"{number.normalize():f}"

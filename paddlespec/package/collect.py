@@ -17,6 +17,7 @@ from paddlespec.boundary import boundary
 from paddlespec.package import PackageFault
 from paddlespec.package.walk import (
     File,
+    Left,
     Walk,
     reason,
     shown,
@@ -32,11 +33,16 @@ _MAX_FAULTS = 20
 
 
 class Collection(NamedTuple):
-    """The files of a package, sorted by path; complete unless there are faults."""
+    """
+    The files of a package, sorted by path; complete unless there are faults.
+
+    `left` holds what a pattern excludes, as far as the walk met it.
+    """
 
     files: tuple[File, ...] = ()
     total: int = 0
     faults: tuple[PackageFault, ...] = ()
+    left: tuple[Left, ...] = ()
 
 
 def collect(
@@ -60,7 +66,8 @@ def collect(
     if len(faults) > _MAX_FAULTS:
         more = PackageFault(f"{len(faults) - _MAX_FAULTS:,} more problems of this kind")
         faults = [*faults[:_MAX_FAULTS], more]
-    return Collection(files, sum(file.size for file in files), tuple(faults))
+    total = sum(file.size for file in files)
+    return Collection(files, total, tuple(faults), tuple(sorted(walk.left)))
 
 
 def requirements(package: Package, collection: Collection) -> str | None:

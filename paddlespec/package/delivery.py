@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from paddlespec.model.run import Package
     from paddlespec.package.collect import Collection
 
+MAX_REHEARSED_BYTES = 256 * 1_048_576
+"""The limit of a rehearsal, which gives every replica a copy."""
+
 Way = Literal["present", "configmap"]
 
 
@@ -25,11 +28,18 @@ class Delivery(NamedTuple):
     faults: tuple[PackageFault, ...] = ()
 
 
-def delivery(package: Package, collection: Collection | None) -> Delivery:
-    """Choose the delivery of *package*, whose files are in *collection*."""
+def delivery(
+    package: Package, collection: Collection | None, *, is_rehearsed: bool = False
+) -> Delivery:
+    """
+    Choose the delivery of *package*, whose files are in *collection*.
+
+    A package that is only too large for its delivery does not stop a rehearsal.
+    """
     if package.path.startswith("/"):
         return Delivery("present", tuple(_present(package)))
-    return Delivery("configmap", tuple(_configmap(package, collection)))
+    faults = tuple(_configmap(package, collection, is_rehearsed=is_rehearsed))
+    return Delivery("configmap", faults)
 
 
 def _present(package: Package) -> Iterator[PackageFault]:
@@ -39,7 +49,9 @@ def _present(package: Package) -> Iterator[PackageFault]:
         yield PackageFault(f"{message}, not {package.path}", hint, at="delivery")
 
 
-def _configmap(package: Package, collection: Collection | None) -> Iterator[PackageFault]:
+def _configmap(
+    package: Package, collection: Collection | None, *, is_rehearsed: bool
+) -> Iterator[PackageFault]:
     if package.delivery not in ("auto", "configmap"):
         hint = "use configmap, or copy the code to a volume and use its absolute path"
         message = f"delivery {package.delivery} is not available yet"
@@ -52,16 +64,22 @@ def _configmap(package: Package, collection: Collection | None) -> Iterator[Pack
         yield PackageFault("the package is empty: all files are ignored", hint, Severity.warning)
         return
     size = collection.total
-    if size <= MAX_CONFIG_MAP_BYTES:
+    if size <= (MAX_REHEARSED_BYTES if is_rehearsed else MAX_CONFIG_MAP_BYTES):
         size = archive_size(collection, package.into)
     if size > MAX_CONFIG_MAP_BYTES:
         hint = (
-            "exclude files in .paddleignore, or copy the code to a volume and use its absolute "
-            f"path ({_largest(collection)})"
+            "exclude files in .paddleignore and read data from a volume, or copy the code to a "
+            f"volume and use its absolute path ({_largest(collection)})"
         )
-        message = f"the package has {size:,} bytes; ConfigMap delivery is limited to 1 MiB"
-        yield PackageFault(message, hint)
-    elif size > MAX_CLIENT_SIDE_BYTES:
+        limit = "ConfigMap delivery is limited to 1 MiB"
+        if is_rehearsed and size <= MAX_REHEARSED_BYTES:
+            message = f"the package has {size:,} bytes and cannot run in a cluster: {limit}"
+            yield PackageFault(message, hint, Severity.warning)
+            return
+        if is_rehearsed:
+            limit = "rehearsals are limited to 256 MiB, and ConfigMap delivery to 1 MiB"
+        yield PackageFault(f"the package has {size:,} bytes; {limit}", hint)
+    elif size > MAX_CLIENT_SIDE_BYTES and not is_rehearsed:
         hint = f"use `kubectl apply --server-side` ({_largest(collection)})"
         message = (
             f"the package has {size:,} bytes; client-side kubectl apply is limited to "

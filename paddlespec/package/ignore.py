@@ -29,6 +29,7 @@ class Pattern(NamedTuple):
     glob: Glob
     ignores: bool
     folders_only: bool
+    text: str
 
     def matches(self, path: str, *, is_folder: bool) -> bool:
         """Whether the pattern matches *path* itself, rather than a folder above it."""
@@ -39,10 +40,25 @@ class Pattern(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """The patterns of one folder; they match paths without the first `cut` characters."""
+    """
+    The patterns of one folder, in the file *source*.
+
+    They match paths without the first `cut` characters.
+    """
 
     cut: int
     patterns: tuple[Pattern, ...]
+    source: str = "package.exclude"
+
+
+class Match(NamedTuple):
+    """The pattern that decides about a path, and its file."""
+
+    pattern: Pattern
+    source: str
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.pattern.text}"
 
 
 class Invalid(NamedTuple):
@@ -76,8 +92,10 @@ class Budget:
             raise TooManyPatterns
 
 
-def parse(lines: Iterable[str], cut: int, budget: Budget) -> tuple[Rules, list[Invalid]]:
-    """Parse *lines*; also returns the lines that are not patterns."""
+def parse(
+    lines: Iterable[str], cut: int, budget: Budget, source: str = "package.exclude"
+) -> tuple[Rules, list[Invalid]]:
+    """Parse *lines* of the file *source*; also returns the lines that are not patterns."""
     patterns, invalid = [], []
     for number, line in enumerate(lines, 1):
         line = line.rstrip("\r\n")
@@ -88,17 +106,17 @@ def parse(lines: Iterable[str], cut: int, budget: Budget) -> tuple[Rules, list[I
             patterns.append(_pattern(line))
         except ValueError:
             invalid.append(Invalid(number, line))
-    return Rules(cut, tuple(pattern for pattern in patterns if pattern)), invalid
+    return Rules(cut, tuple(pattern for pattern in patterns if pattern), source), invalid
 
 
-def decide(stack: Sequence[Rules], path: str, *, is_folder: bool, budget: Budget) -> bool | None:
-    """Whether the innermost matching rules ignore *path*; None if no rules match."""
+def decide(stack: Sequence[Rules], path: str, *, is_folder: bool, budget: Budget) -> Match | None:
+    """Return the pattern that decides whether *path* is ignored: the innermost that matches."""
     for rules in reversed(stack):
         relative = path[rules.cut :]
         for pattern in reversed(rules.patterns):
             budget.match(pattern, relative)
             if pattern.matches(relative, is_folder=is_folder):
-                return pattern.ignores
+                return Match(pattern, rules.source)
     return None
 
 
@@ -115,4 +133,4 @@ def _pattern(line: str) -> Pattern | None:
         return None
     ignores = not whole.startswith("!")
     glob = translate(whole.removeprefix("!"))
-    return Pattern(glob, ignores, whole != line) if glob else None
+    return Pattern(glob, ignores, whole != line, line) if glob else None

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MAX_FILES = 20_000
 MAX_ENTRIES = 1_000_000
 MAX_IGNORE_BYTES = 1_048_576
+_MAX_LEFT = 1_000
 _LINK_HINT = "replace the link with a copy of its target"
 _NEVER_INCLUDED = (".gitignore", ".paddleignore", ".paddlespec.yaml")
 
@@ -32,6 +33,14 @@ class File(NamedTuple):
     source: str
     size: int
     executable: bool
+
+
+class Left(NamedTuple):
+    """An entry that a pattern excludes: its path in the package, where it is, and the pattern."""
+
+    path: str
+    source: str
+    why: str
 
 
 class _Folder(NamedTuple):
@@ -59,6 +68,7 @@ class Walk:
         self.limit = limit
         self.spec = spec
         self.files: list[File] = []
+        self.left: list[Left] = []
         self.faults: list[PackageFault] = []
         self.is_over = False
         self.above = ""
@@ -165,17 +175,15 @@ class Walk:
     ) -> bool:
         whole = self.above + path
         for stack, seen in (self._excluded, path), (folder.own, whole), (folder.git, whole):
-            verdict = ignore.decide(stack, seen, is_folder=is_folder, budget=self._budget)
-            if verdict is not None:
-                return verdict
-        name = entry.name
+            match = ignore.decide(stack, seen, is_folder=is_folder, budget=self._budget)
+            if match is not None:
+                if match.pattern.ignores and len(self.left) < _MAX_LEFT and not _is_ours(entry):
+                    whole = f"{path}/" if is_folder else path
+                    self.left.append(Left(whole, entry.path, str(match)))
+                return match.pattern.ignores
         if is_folder:
-            return name == "__pycache__"
-        if name.endswith(".pyc") or name in _NEVER_INCLUDED:
-            return True
-        if name.startswith("paddlejob") and name.endswith((".yaml", ".yml")):
-            return True
-        return entry.path == self.spec
+            return entry.name == "__pycache__"
+        return _is_ours(entry) or entry.path == self.spec
 
     def _follow(self, path: str, link: str) -> str | None:
         """Return the target of a link, or None if it cannot be included."""
@@ -235,7 +243,7 @@ class Walk:
             self._fault(f"{label} is larger than 1 MiB")
             return ()
         lines = content.decode("utf-8-sig", "surrogateescape").split("\n")
-        rules, invalid = ignore.parse(lines, cut, self._budget)
+        rules, invalid = ignore.parse(lines, cut, self._budget, label)
         for pattern in invalid:
             self._invalid(pattern, f"at {label}:{pattern.line}")
         return (rules,) if rules.patterns else ()
@@ -262,6 +270,14 @@ class Walk:
 
     def _fault(self, message: str, hint: str | None = None) -> None:
         self.faults.append(PackageFault(message, hint))
+
+
+def _is_ours(entry: os.DirEntry[str]) -> bool:
+    """Whether *entry* is compiled, or read by paddlespec and git alone."""
+    name = entry.name
+    if name in ("__pycache__", *_NEVER_INCLUDED) or name.endswith(".pyc"):
+        return True
+    return name.startswith("paddlejob") and name.endswith((".yaml", ".yml"))
 
 
 def _utf8(name: str) -> str | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from paddlespec.capacity.device import is_accelerator
 from paddlespec.quantity import as_amount, quantity
 from paddlespec.render import runtime
+from paddlespec.report import travels
 from paddlespec.report.feasibility import feasibility
 from paddlespec.report.layout import Page
 from paddlespec.report.mask import secrets_of
@@ -67,6 +68,7 @@ def preview(
         feasibility(page, feasible)
     _endpoints(page, loaded, manifests)
     _environment(page, manifests, secrets)
+    _code(page, loaded)
     _data(page, loaded, manifests)
     _policy(page, loaded, manifests)
     _overrides(page, loaded, secrets)
@@ -258,6 +260,15 @@ def _environment(page: Page, manifests: Sequence[Manifest], secrets: Secrets) ->
         if rest := [variable for variable in own.items() if variable[0] not in common]:
             page.heading("Environment", f"{name} only")
             page.variables(rest)
+
+
+def _code(page: Page, loaded: Loaded) -> None:
+    if loaded.code is None:
+        return
+    page.heading("Code", travels.counted(len(loaded.code.files), loaded.code.total))
+    page.table(["travels", "size"], travels.files(loaded.code), frozenset({"size"}))
+    if left := travels.behind(loaded.code):
+        page.table(["stays behind", "size", "excluded by"], left, frozenset({"size"}))
 
 
 def _data(page: Page, loaded: Loaded, manifests: Sequence[Manifest]) -> None:

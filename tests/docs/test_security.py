@@ -31,6 +31,10 @@ TESTS = {
     "package.archive.MAX_CONFIG_MAP_BYTES": (
         "unit/test_package.py::test_the_size_limit_of_a_config_map_is_exact"
     ),
+    "package.delivery.MAX_REHEARSED_BYTES": (
+        "unit/test_travels.py::test_a_rehearsal_has_a_limit_of_its_own"
+    ),
+    "package.left.MAX_ENTRIES": "unit/test_travels.py::test_measuring_is_bounded",
     "package.ignore.MAX_PATTERN_LENGTH": "unit/test_ignore.py::test_the_length_of_a_pattern",
     "package.ignore.MAX_PATTERNS": "unit/test_ignore.py::test_the_number_of_patterns",
     "package.ignore.MAX_WORK": "unit/test_ignore.py::test_the_work_of_matching",

@@ -50,7 +50,8 @@ def of_example(base: str, text: str, folder: Path) -> list[Diagnostic]:
     choices = options(text)
     first = text.partition("\n")[0]
     if first.startswith(_BESIDE):
-        (folder / first.removeprefix(_BESIDE)).write_text("", encoding="utf-8")
+        for name in first.removeprefix(_BESIDE).split(" and "):
+            (folder / name).write_text("", encoding="utf-8")
     (folder / "paddlejob.yaml").write_text(base, encoding="utf-8")
     encoding = "latin-1" if text.startswith(_LATIN) else "utf-8"
     (folder / "example.yaml").write_text(text + _OVERLAY, encoding=encoding)

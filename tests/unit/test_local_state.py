@@ -20,6 +20,7 @@ from paddlespec.backends.local.store.run_state import (
     Step,
 )
 from paddlespec.backends.local.supervisor import verdict
+from paddlespec.quantity import as_size
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -254,4 +255,4 @@ def test_exit_codes_are_told_in_words(code: int, told: str) -> None:
     [(0, "0 B"), (1536, "1.5 KiB"), (2 * 1024**3, "2 GiB"), (1024**5, "1024 TiB")],
 )
 def test_sizes_are_told_in_units(count: int, told: str) -> None:
-    assert verdict.size(count) == told
+    assert as_size(count) == told

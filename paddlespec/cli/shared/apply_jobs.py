@@ -91,7 +91,7 @@ def apply_all(
     """
     from paddlespec.cli.shared.build import with_origin, work_of
     from paddlespec.runs.failures import OperationFailed
-    from paddlespec.runs.values import Mode
+    from paddlespec.runs.values import Event, Mode
 
     preparing = Lock()
     applied: list[Applied] = []
@@ -109,8 +109,13 @@ def apply_all(
             tally.note(name, event)
             report(event)
 
+        is_foreground = backend_of(job.loaded.target).is_foreground
+        if is_foreground and mode is Mode.none and job.loaded.code is not None:
+            from paddlespec.report.travels import summary
+
+            report(Event(f"{name}: {summary(job.loaded.code)}"))
         run = engine.apply(work, mode, counting, consent)
-        return Applied(name, engine, run, backend_of(job.loaded.target).is_foreground)
+        return Applied(name, engine, run, is_foreground)
 
     def finish(job: Built, outcome: Applied | OperationFailed) -> None:
         name = job.loaded.job.metadata.name

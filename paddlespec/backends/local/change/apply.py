@@ -165,7 +165,10 @@ class Apply:
         from paddlespec.backends.local.prepare.prepare import prepare
 
         options = self.options or Options(environment=os.environ)
-        return prepare(self.work, options, folder, lambda text: self.report(Event(text)))
+        return prepare(self.work, options, folder, self._remark)
+
+    def _remark(self, text: str) -> None:
+        self.report(Event(f"{self.work.name}: {text}"))
 
     def _end(self, last: RunRecord) -> None:
         """Stop an earlier run, and wait until all of its processes have ended."""

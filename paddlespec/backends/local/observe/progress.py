@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paddlespec.backends.local.store.run_state import Phase, Step
-from paddlespec.backends.local.supervisor.verdict import size
+from paddlespec.quantity import as_size
 from paddlespec.runs.failures import JobFailed, OperationFailed
 from paddlespec.runs.values import Progress, Until
 
@@ -50,7 +50,7 @@ def failure(status: Status) -> JobFailed:
 
 def _losses(status: Status) -> list[str]:
     lost = sum(status.lost.values())
-    return [f"{size(lost)} of output lost: the logs could not be written"] if lost else []
+    return [f"{as_size(lost)} of output lost: the logs could not be written"] if lost else []
 
 
 def _role(status: Status, role: str) -> str:

@@ -28,9 +28,9 @@ from paddlespec.backends.local.store.run_state import (
     Step,
     now,
 )
-from paddlespec.backends.local.supervisor import verdict
 from paddlespec.backends.local.supervisor.judgement import Judge, Outcome
 from paddlespec.backends.local.supervisor.processes import Running
+from paddlespec.quantity import as_size
 
 if TYPE_CHECKING:
     from paddlespec.backends.local.machine.network import Address
@@ -226,7 +226,7 @@ class Supervision:
                 continue
             used = process_tree.unshared_memory(pid)
             if used > limit:
-                reason = f"out of memory: used {verdict.size(used)} of {verdict.size(limit)}"
+                reason = f"out of memory: used {as_size(used)} of {as_size(limit)}"
                 limited[pid].log.say(reason)
                 limited[pid].kill(reason)
 

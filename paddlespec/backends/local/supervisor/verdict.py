@@ -60,16 +60,6 @@ def last_lines(tail: bytes) -> tuple[str, ...]:
     return tuple(line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..." for line in kept)
 
 
-def size(count: int) -> str:
-    """Format bytes for people."""
-    value, unit = float(count), "B"
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
-        if value < 1024 or unit == "TiB":
-            break
-        value /= 1024
-    return f"{value:.1f}".removesuffix(".0") + f" {unit}"
-
-
 def _is_victim(end: End) -> bool:
     code = exit_code.signalled(end.code)
     if end.why or code == _KILLED:
