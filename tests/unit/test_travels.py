@@ -78,7 +78,7 @@ def test_the_preview_lists_what_travels_and_what_stays_behind(tmp_path: Path) ->
     )
 
 
-def test_measuring_is_bounded_and_follows_no_link(tmp_path: Path) -> None:
+def test_measuring_is_bounded(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     folder.mkdir()
     for number in range(10):
