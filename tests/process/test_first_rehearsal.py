@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from test_local_apply import User
 
+from paddlespec.backends.local.observe.leavings import has_results
+
 PADDLE_2 = "  image: paddlepaddle/paddle:2.6.2-gpu-cuda12.0\n"
 
 
@@ -108,3 +110,52 @@ def test_a_job_whose_requirements_cannot_be_installed_leaves_no_trace(user: User
     requirements.write_text("./nothing-1.0-py3-none-any.whl\n", encoding="utf-8")
     user.apply(spec, code=3)
     assert user.states() == ["succeeded"]
+
+
+# What a run leaves behind
+
+VOLUME = "  volumes: [{name: d, mountPath: /data, claim: c}]\n  output: /data/out\n"
+WRITES = "sh -c 'mkdir -p output; printf 1234 > output/model; printf 12 > log; echo >> train.py'"
+
+
+def test_files_that_a_pod_would_lose_are_counted(user: User) -> None:
+    result = user.apply(job(user, f'"{WRITES}"'), "--wait", "complete")
+    assert result.stderr.splitlines()[-1] == (
+        "fit: 3 files (7 B) were written to /workspace, such as log; they are deleted with a pod: "
+        "set `output` to a folder on a volume, and write results to $PADDLESPEC_OUTPUT"
+    )
+
+
+def test_a_failed_run_names_lost_files_too(user: User) -> None:
+    result = user.apply(job(user, "\"sh -c 'echo 1 > a; exit 3'\""), "--wait", "complete", code=4)
+    assert "fit: 1 file (2 B) was written to /workspace, such as a; it is" in result.stderr
+
+
+def test_results_of_earlier_runs_are_no_results(tmp_path: Path) -> None:
+    (tmp_path / ".paddlespec").mkdir()
+    (tmp_path / ".paddlespec" / "run").touch()
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    assert not has_results(str(tmp_path), 0)
+    made = tmp_path / "a" / "model"
+    made.touch()
+    assert has_results(str(tmp_path), made.stat().st_ctime - 1)
+    assert not has_results(str(tmp_path), made.stat().st_ctime + 1)
+
+
+def test_compiled_files_and_unchanged_code_are_no_loss(user: User) -> None:
+    spec = job(user, '"mkdir -p __pycache__ e; touch x.pyc __pycache__/x; cat train.py"')
+    assert "were written" not in user.apply(spec, "--wait", "complete").stderr
+
+
+def test_results_are_claimed_only_if_the_run_wrote_some(user: User) -> None:
+    data = user.folder / "data"
+    data.mkdir()
+    spec = job(user, "echo done", more=VOLUME)
+    result = user.apply(spec, "--mount", f"/data={data}", "--wait", "complete")
+    out = data / "out"
+    assert result.stderr.splitlines()[-1] == (
+        f"fit: nothing was written to its output, $PADDLESPEC_OUTPUT ({out} on this machine)"
+    )
+    spec = job(user, '"mkdir -p $PADDLESPEC_OUTPUT/a; touch $PADDLESPEC_OUTPUT/a/b"', more=VOLUME)
+    result = user.apply(spec, "--mount", f"/data={data}", "--wait", "complete")
+    assert result.stderr.splitlines()[-1] == f"fit: results are in {out}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from paddlespec.backends.capabilities import Capabilities
 from paddlespec.backends.local.change.apply import Apply
 from paddlespec.backends.local.change.preview import outlook
-from paddlespec.backends.local.observe import histories, progress
+from paddlespec.backends.local.observe import histories, leavings, progress
 from paddlespec.backends.local.observe import job_states as jobs
 from paddlespec.backends.local.offers import (
     LACKS,
@@ -156,17 +156,13 @@ class Engine:
         status = self._latest(self._folder(run.work.name))
         return status is not None and status.uid == run.uid and not status.phase.is_over
 
-    def results(self, run: Run) -> str | None:
-        """Return the folder with the results of *run*, if it left any."""
+    def leavings(self, run: Run) -> list[str]:
+        """Describe what *run* left: its results, and files that a pod would have lost."""
         folder = self._folder(run.work.name)
         record = next((known for known in folder.history().runs if known.uid == run.uid), None)
-        if record is None or record.state is not State.succeeded:
-            return None
-        launch = folder.launch(record.number)
-        place = launch.output if launch else None
-        with contextlib.suppress(OSError):
-            return place if place and os.listdir(place) else None
-        return None
+        if record is None or not record.is_over:
+            return []
+        return leavings.described(folder, record, run.work.manifests)
 
     def contents(self, name: str, *, claims: bool) -> Contents:  # noqa: ARG002 - there are no claims
         """Return what a removal of *name* would stop."""

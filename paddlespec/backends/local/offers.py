@@ -88,11 +88,11 @@ class LocalAdvice(NamedTuple):
     engine: Engine
 
     def after_apply(self, run: Run, until: Until) -> str | None:
-        """Say where the results of a complete run are, or how to follow a running one."""
+        """Say what a complete run left behind, or how to follow a running one."""
         name = run.work.name
         if until is Until.complete:
-            results = self.engine.results(run)
-            return f"{name}: results are in {results}" if results else None
+            left = self.engine.leavings(run)
+            return "\n".join(f"{name}: {line}" for line in left) or None
         if self.engine.is_running(run):
             return f"next: paddlespec logs {name} -f, paddlespec kill {name}"
         return None

@@ -211,7 +211,7 @@ class JobFolder:
                 continue
             started = self.launch(run.number)
             keep = started.keep if started else None
-            if keep is not None and time.time() - _seconds(run.finished) > keep:
+            if keep is not None and time.time() - seconds(run.finished) > keep:
                 shutil.rmtree(self.run(run.number), ignore_errors=True)
 
     def _written(self) -> History:
@@ -312,7 +312,7 @@ def _unwritable(path: str, error: OSError) -> OperationFailed:
     )
 
 
-def _seconds(moment: str) -> float:
+def seconds(moment: str) -> float:
     """Parse a recorded time; one that cannot be read is now, so that nothing is old."""
     try:
         return timegm(time.strptime(moment, "%Y-%m-%dT%H:%M:%SZ"))
