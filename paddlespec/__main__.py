@@ -18,15 +18,21 @@ def main() -> None:
     from paddlespec.cli.shared.exits import finish
 
     command, *paths = arguments or [""]
-    if paths and not any(path.startswith("-") for path in paths):
+    if command == "__complete":
+        from paddlespec.cli.completion.answer import answer
+
+        sys.exit(finish(lambda: answer(paths)))
+    if not any(path.startswith("-") for path in paths):
         if command == "validate":
+            from paddlespec.cli.shared.session import required
             from paddlespec.cli.shared.validate_specs import validate
 
-            sys.exit(finish(lambda: validate(paths)))
+            sys.exit(finish(lambda: validate(required(paths))))
         if command == "render":
             from paddlespec.cli.shared.render_specs import render
+            from paddlespec.cli.shared.session import required
 
-            sys.exit(finish(lambda: render(paths)))
+            sys.exit(finish(lambda: render(required(paths))))
     from paddlespec.cli.app import main as command_line
 
     sys.exit(finish(command_line))

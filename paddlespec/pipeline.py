@@ -267,7 +267,8 @@ def _condition_faults(facts: checks.Facts) -> Iterator[Diagnostic]:
 
 
 def _unknown_target(error: targets.UnknownTarget, span: Span, path: Path) -> Diagnostic:
-    hint = did_you_mean(error.name, error.known) or f"use one of {', '.join(error.known)}"
+    similar = did_you_mean(error.name, error.known)
+    hint = f"{f'{similar} ' if similar else ''}use one of {', '.join(error.known)}"
     return Diagnostic("unknown-target", str(error), span, path, hint)
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import io
-import sys
+from collections.abc import Sequence
 from functools import cache
 from typing import Annotated, Any
 
 import typer
 
 from paddlespec.cli.lazy import Group, LazyGroup, filled
-from paddlespec.cli.shared.exits import Exit, Stop
-from paddlespec.cli.shared.output import note
+from paddlespec.cli.shared.exits import Exit
 
 _CONFIG = Group(
     "Manage datacenters, and your own connections to them.",
@@ -96,27 +94,42 @@ ROOT = Group(
         "Set up": {
             "config": _CONFIG,
             "registry": _REGISTRY,
+            "completion": "completion:completion",
             "version": "version:version",
+            "help": "help:help_",
         },
     },
+    # Commands of older clients and of similar tools.
+    {
+        "submit": "apply",
+        "train": "apply",
+        "sub": "apply",
+        "up": "apply",
+        "run": "apply",
+        "cancel": "kill",
+        "stop": "kill",
+        "down": "delete",
+        "list": "get jobs",
+        "ps": "get jobs",
+        "jobs": "get jobs",
+        "history": "get history",
+        "describe": "status NAME",
+        "plan": "diff",
+        "preview": "render --preview",
+        "lint": "validate",
+        "check": "validate",
+        "edit": "set",
+        "create": "init",
+        "new": "init",
+    },
 )
-# Commands of older clients, and what they are called here.
-_RENAMED = {
-    "submit": "apply",
-    "train": "apply",
-    "sub": "apply",
-    "cancel": "kill",
-    "stop": "kill",
-    "list": "get jobs",
-    "jobs": "get jobs",
-    "history": "get history",
-}
 
 app = typer.Typer(
     name="paddlespec",
     cls=LazyGroup,
     help=ROOT.help,
     no_args_is_help=True,
+    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -125,22 +138,20 @@ app = typer.Typer(
 
 def main() -> int:
     """Run the command line; usage errors end with the usual exit code."""
-    if len(sys.argv) > 1 and sys.argv[1] in _RENAMED:
-        message = f'unknown command "{sys.argv[1]}"'
-        raise Stop(Exit.usage, message, f"paddlespec {_RENAMED[sys.argv[1]]}")
+    return called()
+
+
+def called(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line with *arguments*, or with those of this process."""
     try:
-        code = command()(standalone_mode=False, prog_name="paddlespec")
+        code = command()(arguments, standalone_mode=False, prog_name="paddlespec")
     except Exception as error:
-        # Typer vendors its option parser in some versions and not in others; what all usage
-        # errors have in common is how they print themselves.
-        show = getattr(error, "show", None)
-        if show is None:
+        from paddlespec.cli.shared.usage import usage_error
+
+        stop = usage_error(error)
+        if stop is None:
             raise
-        shown = io.StringIO()
-        show(shown)
-        for line in shown.getvalue().splitlines():
-            note(line)
-        return Exit.usage
+        raise stop from None
     return code if isinstance(code, int) else Exit.done
 
 

@@ -27,10 +27,15 @@ Commands: TypeAlias = Mapping[str, "str | Group"]
 
 
 class Group(NamedTuple):
-    """A group of commands; `sections` divides its help under headings."""
+    """
+    A group of commands; `sections` divides its help under headings.
+
+    `renamed` maps words of other tools to the commands of this group.
+    """
 
     help: str
     sections: Mapping[str, Commands]
+    renamed: Mapping[str, str] = {}
 
 
 def group(name: str, described: Group) -> Any:
@@ -51,7 +56,7 @@ def group(name: str, described: Group) -> Any:
 def filled(parsed: Any, described: Group) -> Any:
     """*parsed*, a group without commands, with those of *described*."""
     parsed.commands = LazyCommands(described.sections)
-    parsed.sections = described.sections
+    parsed.sections, parsed.renamed = described.sections, described.renamed
     return parsed
 
 
@@ -82,6 +87,23 @@ class LazyGroup(TyperGroup):
     """A group that prints its commands under headings, with whole summaries."""
 
     sections: Mapping[str, Commands] = {}
+    renamed: Mapping[str, str] = {}
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of that name; a noun may be in the singular."""
+        return super().get_command(ctx, cmd_name) or super().get_command(ctx, _plural(cmd_name))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """The command that *args* begin with, and the rest; raises `Stop`."""
+        name, *rest = args
+        if name.startswith("-"):
+            return super().resolve_command(ctx, args)
+        command = self.get_command(ctx, name)
+        if command is None:
+            from paddlespec.cli.shared.usage import unknown_command
+
+            raise unknown_command(ctx.command_path, name, list(self.commands), self.renamed)
+        return command.name, command, rest
 
     def format_commands(self, _ctx: Any, formatter: Any) -> None:
         """Write the sections of the help."""
@@ -105,6 +127,10 @@ def _command(name: str, where: str) -> Any:
     common_flags.add_to(command)
     verbose.add_to(command)
     return command
+
+
+def _plural(noun: str) -> str:
+    return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
 
 
 def _summary(command: Any) -> str:

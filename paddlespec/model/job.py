@@ -174,7 +174,8 @@ class Spec(Model):
     )
     target: Text = Field(
         "kubernetes",
-        description="Platform to render for. Overridden by --target.",
+        description="Platform to render for: kubernetes, jobset, local, or one that a package adds. "
+        "Overridden by --target.",
         examples=["kubernetes"],
     )
     patches: list[Patch] = Field(

@@ -55,9 +55,9 @@ class Package(Model):
         json_schema_extra=described(
             auto="Not delivered if path is absolute, otherwise configmap.",
             configmap="In ConfigMaps, unpacked before the command; limited to 1 MiB.",
-            volume="Copied to a volume.",
-            image="Built into an image.",
-            git="Cloned from the repository.",
+            volume="Copied to a volume. Not available yet.",
+            image="Built into an image. Not available yet.",
+            git="Cloned from the repository. Not available yet.",
         ),
     )
 

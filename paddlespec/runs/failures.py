@@ -33,6 +33,10 @@ class NotFound(OperationFailed):
     """No such job, run, replica or object."""
 
 
+class NoCluster(OperationFailed):
+    """Nothing says where the cluster is."""
+
+
 class Forbidden(OperationFailed):
     """The user lacks the right; repeating the operation cannot help."""
 

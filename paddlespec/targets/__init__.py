@@ -73,6 +73,13 @@ def built_in() -> list[str]:
     return list(_BUILT_IN)
 
 
+def known() -> list[str]:
+    """Return every installed target."""
+    from importlib.metadata import entry_points
+
+    return [*_BUILT_IN, *sorted(entry_points(group=GROUP).names - _BUILT_IN.keys())]
+
+
 def must_exist(name: str) -> None:
     """Raise `UnknownTarget` unless *name* is a target, without loading it."""
     if name not in _BUILT_IN:

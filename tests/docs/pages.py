@@ -2,7 +2,8 @@
 The console blocks of README and docs, and how to run one.
 
 A fence says what its commands need: `console` nothing, `console git` a repository, `console cluster`
-a cluster, `console paddle` an installed Paddle, `console setup` a fresh machine. Output below a command is compared; a line of
+a cluster, `console paddle` an installed Paddle, `console setup` a fresh machine, `console
+install` a fresh environment. Output below a command is compared; a line of
 `...` stands for any lines; `# exits with N` names an exit code.
 """
 

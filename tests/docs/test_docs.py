@@ -67,5 +67,5 @@ def test_what_the_demo_ends_with_can_be_typed() -> None:
 
 
 def test_every_block_is_run_somewhere() -> None:
-    assert {each.needs for each in BLOCKS} <= {"", "git", "setup", "paddle", "cluster"}
+    assert {each.needs for each in BLOCKS} <= {"", "git", "setup", "install", "paddle", "cluster"}
     assert any(each.page.name == "README.md" and each.page.parent == ROOT for each in BLOCKS)

@@ -104,7 +104,6 @@ def test_stdin_and_several_documents(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        pytest.param(["validate"], 2, "no spec given", id="no-path"),
         pytest.param(["validate", "gone.yaml"], 1, "cannot read file", id="missing-file"),
         pytest.param(["render", "gone.yaml"], 2, "cannot read file", id="missing-file-to-render"),
         pytest.param(["render", "paddlejob.yaml", "-o", "xml"], 2, "expected one of", id="format"),
@@ -116,7 +115,7 @@ def test_stdin_and_several_documents(tmp_path: Path) -> None:
             ["render", ".", "--templates", "gone"], 2, "folder does not exist", id="no-templates"
         ),
         pytest.param(["submit"], 2, "hint: paddlespec apply", id="older-verb"),
-        pytest.param(["validte"], 2, "Did you mean", id="misspelt"),
+        pytest.param(["validte"], 2, 'did you mean "paddlespec validate"', id="misspelt"),
         pytest.param(
             ["render", "paddlejob.yaml", "--profile", "x"], 2, "unknown profile", id="profile"
         ),

@@ -41,6 +41,13 @@ def is_available() -> bool:
     return in_pod or any(os.path.exists(os.path.expanduser(file)) for file in files if file)
 
 
+def contexts(kubeconfig: str | None) -> list[str]:
+    """Return the contexts that --context takes."""
+    from paddlespec.backends.cluster.api.kubeconfig import load
+
+    return load(kubeconfig, os.environ).contexts
+
+
 def knowledge(name: str, namespace: str | None) -> Knowledge:  # noqa: ARG001 - only the server knows
     """Return nothing, because only a request could answer."""
     return Knowledge.nothing

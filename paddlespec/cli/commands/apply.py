@@ -31,8 +31,8 @@ def apply(
         typer.Option(
             "--dry-run",
             metavar="none|client|server",
-            help="Change nothing: client prints what would be sent, server lets the cluster check "
-            "it.",
+            help="Change nothing: client prints what would be sent to the cluster, server lets the "
+            "cluster check it. `render` prints manifests without a cluster.",
         ),
     ] = "none",
     wait: Annotated[

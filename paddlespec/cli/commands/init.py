@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -111,9 +112,11 @@ def write_job(
     write_all({path: text.encode() for path, text in contents.items()})
     for path in contents:
         write.lines([path])
-    write.note(f"next: paddlespec validate {spec}")
-    write.note(f"      paddlespec render {spec} --preview")
-    write.note(f"      paddlespec apply {spec}")
+    path = quote(spec if os.sep in spec else f"./{spec}" if spec.startswith("-") else spec)
+    write.note(f"next: paddlespec validate {path}")
+    write.note(f"      paddlespec render {path} --preview")
+    write.note(f"      paddlespec apply {path} --target local --wait complete  # on this machine")
+    write.note(f"      paddlespec apply {path}  # on a cluster")
     return Exit.done
 
 

@@ -106,6 +106,7 @@ def logs(
     from paddlespec.logs.start import Start
 
     one_of("-o", output, ("text", "json"))
+    role = role_of(role)
     pattern = _pattern(grep)
     text_matches = (lambda row: pattern.search(row[31:])) if pattern else None
     start = Start(lines, _time(since), text_matches)
@@ -148,14 +149,13 @@ def _selected(
     known: Sequence[Source], job: str, role: str | None, index: int | None
 ) -> list[Source]:
     """The replicas that the options choose; raises `Stop` if there is none."""
-    plural = role_of(role)
     chosen = [
         source
         for source in known
-        if plural in (None, source.role) and index in (None, source.replica)
+        if role in (None, source.role) and index in (None, source.replica)
     ]
     if not chosen:
-        asked = " ".join([plural or "replica", *([] if index is None else [str(index)])])
+        asked = " ".join([role or "replica", *([] if index is None else [str(index)])])
         counts = Counter(source.role for source in known)
         has = ", ".join(f"{count} {name}" for name, count in counts.items())
         raise Stop(Exit.refused, f"{job} has no {asked}", f"it has {has}; indices start at 0")

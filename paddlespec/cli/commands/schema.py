@@ -39,7 +39,7 @@ def schema(
     """
     from paddlespec.bundled import text
 
-    files = _schemas()
+    files = known()
     if listed:
         write.lines(files)
         return Exit.done
@@ -58,7 +58,7 @@ def schema(
     return Exit.done
 
 
-def _schemas() -> dict[str, tuple[str, ...]]:
+def known() -> dict[str, tuple[str, ...]]:
     """The path of each bundled schema by the name users give."""
     import os
 

@@ -51,9 +51,9 @@ def set_values(
     """
     from paddlespec.spec.edit import Source, choose, edited
 
-    updates = _parsed(changes)
     name = "<stdin>" if file == _STDIN else file
     source = Source.of(_content(file, name), name)
+    updates = _parsed(changes)
     text = edited(source.text, name, updates, choose(source.text, name, document))
     if dry_run:
         write.text(difference(name, source.text, text))

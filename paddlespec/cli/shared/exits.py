@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import signal
 import sys
@@ -75,6 +76,7 @@ def run(command: Callable[[], object]) -> int:
     from paddlespec.diagnostic import InvalidSpec
 
     _replace_closed_streams()
+    _write_utf8()
     try:
         result = command()
         sys.stdout.flush()
@@ -108,6 +110,18 @@ def _replace_closed_streams() -> None:
         if getattr(sys, name) is None:
             mode = "r" if name == "stdin" else "w"
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+
+
+def _write_utf8() -> None:
+    """
+    Write the same bytes in every locale.
+
+    What is no text, such as a part of a file name, is escaped. People read stderr, so it keeps the
+    encoding of their terminal.
+    """
+    for stream, encoding in ((sys.stdout, "utf-8"), (sys.stderr, None)):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")
 
 
 def _discard_output() -> None:

@@ -77,7 +77,8 @@ def backend_of(target: str) -> Backend:
     try:
         return backends.of_target(target)
     except UnknownTarget as error:
-        hint = did_you_mean(target, error.known) or f"targets: {', '.join(error.known)}"
+        similar = did_you_mean(target, error.known)
+        hint = f"{f'{similar} ' if similar else ''}use one of {', '.join(error.known)}"
         raise Stop(Exit.usage, f'unknown target "{target}"', hint) from None
 
 

@@ -111,7 +111,11 @@ class Specs(NamedTuple):
 
     paths: Annotated[
         list[str] | None,
-        typer.Argument(metavar="PATH...", help="Specs, or folders with specs; - reads stdin."),
+        typer.Argument(
+            metavar="[PATH...]",
+            help="Specs, or folders with specs; - reads stdin [default: paddlejob.yaml here].",
+            show_default=False,
+        ),
     ] = None
     file: Annotated[
         list[str] | None,
@@ -239,7 +243,7 @@ class Rehearsal(NamedTuple):
         typer.Option(
             "--scale",
             metavar="ROLE=N,...",
-            help="Local target: run fewer replicas, such as trainers=2,pservers=1.",
+            help="Local target: run this many replicas, such as trainers=2,pservers=1.",
         ),
     ] = None
     mount: Annotated[

@@ -149,7 +149,7 @@ def problem(message: str, hint: str | None = None) -> None:
 
 def report_failure(name: str, error: OperationFailed, more: str = "") -> int:
     """Print why a job failed; return the exit code that stands for it."""
-    from paddlespec.runs.failures import JobFailed, TimeRanOut
+    from paddlespec.runs.failures import JobFailed, NoCluster, TimeRanOut
 
     sys.stdout.flush()
     named = error.message.startswith((f"{name} ", f"{name}: ", f"{name}'"))
@@ -157,7 +157,8 @@ def report_failure(name: str, error: OperationFailed, more: str = "") -> int:
     for line in error.evidence:
         _report(line)
     if error.hint:
-        _report(f"  hint: {error.hint}")
+        elsewhere = "; or use this machine: --target local" if isinstance(error, NoCluster) else ""
+        _report(f"  hint: {error.hint}{elsewhere}")
     if isinstance(error, JobFailed):
         return Exit.job_failed
     return Exit.timeout if isinstance(error, TimeRanOut) else Exit.refused

@@ -12,6 +12,8 @@ from paddlespec.diagnostic import has_errors, in_order
 from paddlespec.pipeline import Choices, Loaded, load
 from paddlespec.spec.files import Files
 
+SPEC = "paddlejob.yaml"
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -19,10 +21,13 @@ if TYPE_CHECKING:
 
 
 def required(paths: Sequence[str]) -> Sequence[str]:
-    """Return *paths*; raises `Stop` if there is none."""
-    if not paths:
-        raise Stop(Exit.usage, "no spec given", "name a file or a folder, or - for stdin")
-    return paths
+    """Return *paths*, or the spec of the current folder; raises `Stop` if there is none."""
+    if paths:
+        return paths
+    if not os.path.lexists(SPEC):
+        hint = "name a file or a folder, or - for stdin; `paddlespec init` writes a new spec"
+        raise Stop(Exit.usage, f"no spec given, and no {SPEC} in this folder", hint)
+    return [SPEC]
 
 
 def find_specs(

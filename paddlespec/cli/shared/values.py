@@ -11,6 +11,7 @@ from paddlespec.cli.shared.exits import Exit, Stop
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+_ROLES = ("trainers", "pservers")
 _DURATION = re.compile(r"([0-9]+[dhms])+\Z")
 
 
@@ -40,7 +41,8 @@ def role_of(role: str | None, default: str | None = None) -> str | None:
     """Return `trainers` or `pservers` for --role, which may be given in the singular."""
     if role is None:
         return default
-    return one_of("--role", f"{role.removesuffix('s')}s", ("trainers", "pservers"))
+    plural = f"{role.removesuffix('s')}s"
+    return plural if plural in _ROLES else one_of("--role", role, _ROLES)
 
 
 def invalid(option: str, value: str, why: str) -> Stop:

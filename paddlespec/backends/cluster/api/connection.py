@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddlespec.backends.cluster.api.kubeconfig import DEFAULT, Kubeconfig, load
 from paddlespec.backends.cluster.api.plain import plain
-from paddlespec.runs.failures import OperationFailed
+from paddlespec.runs.failures import NoCluster, OperationFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -164,7 +164,7 @@ def _in_cluster(
     inside = environment.get("KUBERNETES_SERVICE_HOST") and not kubeconfig and not context
     if not inside:
         paths = kubeconfig or environment.get("KUBECONFIG") or DEFAULT
-        raise OperationFailed(
+        raise NoCluster(
             f"no cluster is configured: kubeconfig {paths} is empty or does not exist",
             "set KUBECONFIG, or give --kubeconfig FILE",
         )

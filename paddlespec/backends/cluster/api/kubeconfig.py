@@ -49,6 +49,11 @@ class Kubeconfig(NamedTuple):
         names = (document.get("current-context") for document in self.documents.values())
         return next((str(name) for name in names if name), None)
 
+    @property
+    def contexts(self) -> list[str]:
+        """The names of all contexts."""
+        return list(self._entries("contexts", "context"))
+
     def context(self, name: str) -> dict[str, Any]:
         """Return the context *name*; raises `OperationFailed` if there is none."""
         contexts = self._entries("contexts", "context")

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 
 def jobs(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME...]", help="Only these jobs, finished or not."),
+    ] = None,
     *,
     over: Annotated[
         bool,
@@ -48,12 +52,13 @@ def jobs(
 
     \b
     paddlespec get jobs
+    paddlespec get jobs word2vec ctr
     paddlespec get jobs -a -A --user alice
     paddlespec get jobs -l team=ads -o wide
     paddlespec get jobs --target local -w
     """
     from paddlespec.cli.shared.engines import Engines
-    from paddlespec.cli.shared.output import note, report_failure
+    from paddlespec.cli.shared.output import note, problem, report_failure
     from paddlespec.cli.shared.watch import follow_list
 
     listing.check(output)
@@ -63,9 +68,13 @@ def jobs(
         engine = engines.of_place(place)
 
         def look() -> tuple[list[JobState], list[int]]:
-            states, failures = engine.job_states(everywhere=everywhere, over=over)
+            states, failures = engine.job_states(everywhere=everywhere, over=over or bool(names))
             shown = [
-                job for job in states if user in (None, job.user) and labels.matches(job.labels)
+                job
+                for job in states
+                if user in (None, job.user)
+                and labels.matches(job.labels)
+                and (not names or job.name in names)
             ]
             return shown, [report_failure(name, error) for name, error in failures]
 
@@ -79,7 +88,11 @@ def jobs(
             )
         states, codes = look()
         where = "" if everywhere or states else f" in namespace {engine.namespace}"
-    if not states and listing.is_table(output):
+    missing = set(names or ()) - {job.name for job in states}
+    for name in sorted(missing):
+        problem(f"no job {name}{where}")
+        codes.append(Exit.refused)
+    if not states and not names and listing.is_table(output):
         what = "no jobs" if over or user or selector else "no running jobs"
         note(f"{what}{where}" + ("" if over else " (use -a to include finished jobs)"))
     listing.show(output, _listing(states, spaces=everywhere))

@@ -1,0 +1,1 @@
+"""What a shell offers after TAB: commands, options, and their values."""
