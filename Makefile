@@ -16,7 +16,7 @@ WAITING ?= 4
 WAIT_FOR := tests/cluster tests/process
 EXAMPLE := examples/fit-a-line-collective
 
-.PHONY: help demo test lint types contracts unit cluster build-cluster nightly faults fuzz bench cluster-bin lock schemas docs-commands clean
+.PHONY: help demo test lint types contracts unit cluster build-cluster nightly faults fuzz bench cluster-bin lock schemas api-schema docs-commands clean
 
 help:
 	@echo "make demo         install, validate, preview, and rehearse a real training job on this machine"
@@ -31,6 +31,7 @@ help:
 	@echo "make cluster-bin  build Kubernetes, JobSet and Kueue for the cluster tests (Go, once)"
 	@echo "make lock         pin what tests and CI install, with hashes, to the newest versions"
 	@echo "make schemas      regenerate schemas/ from the models"
+	@echo "make api-schema   regenerate the Kubernetes fields that patches are checked with (Go)"
 	@echo "make docs-commands  regenerate the option tables in docs/"
 
 $(READY): pyproject.toml requirements/dev.txt
@@ -115,6 +116,9 @@ lock:
 schemas: $(READY)
 	$(BIN)/python -m paddlespec.model.schemas
 	$(BIN)/python -m paddlespec.shapes
+
+api-schema: $(READY)
+	PYTHONPATH=tests/cluster $(BIN)/python -m api_schema
 
 docs-commands: $(READY)
 	$(BIN)/python tests/docs/option_tables.py

@@ -3,6 +3,7 @@ Check that objects of Kubernetes have the types this program reads.
 
 Answers of servers and manifests that others wrote are checked once, where they come in. Only fields
 that are read have a type in `objects.json`; all others, and those of unknown kinds, may be anything.
+`kubernetes.json` holds all fields of a version of the API, for objects that a user wrote a part of.
 """
 
 from __future__ import annotations
@@ -10,11 +11,14 @@ from __future__ import annotations
 import json
 import os
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddlespec.answers import parsed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from jsonschema_rs import Draft202012Validator
 
     from paddlespec.diagnostic import Path
@@ -37,7 +41,8 @@ def _object(properties: Schema, *required: str) -> Schema:
 
 
 def _or_null(schema: Schema) -> Schema:
-    return {**schema, "type": [schema["type"], "null"]}
+    types = schema["type"]
+    return {**schema, "type": [*(types if isinstance(types, list) else [types]), "null"]}
 
 
 _OPTIONAL = _or_null(_ANY_OBJECT)
@@ -47,9 +52,30 @@ _METADATA: Schema = {"$ref": "#/$defs/metadata"}
 @cache
 def _objects() -> Schema:
     """Read the fields of each kind, and the definitions they share."""
-    with open(os.path.join(os.path.dirname(__file__), "objects.json"), encoding="utf-8") as file:
-        objects: Schema = json.load(file)
-    return objects
+    return _read("objects.json")
+
+
+@cache
+def _api() -> Schema:
+    """Read all fields of the kinds that patches can touch, by `apiVersion kind`."""
+    api = _read("kubernetes.json")
+    quantity = _or_null(_objects()["$defs"]["quantity"])
+    return {**api, "$defs": {**api["$defs"], "quantity": quantity}}
+
+
+def _read(name: str) -> Schema:
+    with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
+        schema: Schema = json.load(file)
+    return schema
+
+
+class Fault(NamedTuple):
+    """A value at *path* that breaks the *keyword* of *node*; *names* are missing or unknown keys."""
+
+    path: Path
+    keyword: str
+    node: Schema
+    names: tuple[str, ...] = ()
 
 
 class Shape:
@@ -68,17 +94,33 @@ class Shape:
 
     def wrong(self, data: object) -> Path | None:
         """Return the path of the first value of a wrong type, or None."""
-        try:
-            validator = _compiled(self)
-        except ValueError as error:
-            # The schemas are valid; an interrupt is what their compilation turns into this.
-            raise KeyboardInterrupt from error
+        validator = _validator(self)
         try:
             if validator.is_valid(data):
                 return None
             return tuple(next(iter(validator.iter_errors(data))).instance_path)
         except ValueError:  # what UTF-8 cannot encode
             return ()
+
+    def faults(self, data: object, most: int = 20) -> list[Fault]:
+        """Return the first faults of *data*."""
+        validator = _validator(self)
+        try:
+            return list(islice(self._faults(validator, data), most))
+        except ValueError:  # what UTF-8 cannot encode
+            return []
+
+    def _faults(self, validator: Draft202012Validator, data: object) -> Iterator[Fault]:
+        for error in validator.iter_errors(data):
+            node: Any = self._schema
+            *steps, keyword = error.schema_path
+            for step in steps:
+                node = node[step]
+            kind: Any = error.kind
+            names = {"additionalProperties": "unexpected", "required": "property"}.get(str(keyword))
+            value = getattr(kind, names) if names else ()
+            listed = (value,) if isinstance(value, str) else tuple(value)
+            yield Fault(tuple(error.instance_path), str(keyword), node, listed)
 
     def read(self, text: str) -> Any:
         """Parse JSON of this shape; raises `ValueError`."""
@@ -110,6 +152,19 @@ def listed(kind: str, *, namespaced: bool = False) -> Shape:
 def manifest(kind: str) -> Shape:
     """The shape of an object as somebody wrote it."""
     return Shape(_of(kind, _METADATA))
+
+
+@lru_cache(maxsize=64)
+def published(api_version: str, kind: str) -> Shape | None:
+    """The shape of an object with all fields of the API; None for kinds that are not known."""
+    api = _api()
+    schema = api["kinds"].get(f"{api_version} {kind}")
+    return None if schema is None else Shape({**schema, "$defs": api["$defs"]})
+
+
+def api_version() -> str:
+    """The version of Kubernetes whose fields `published` knows, such as 1.36."""
+    return str(_api()["version"])
 
 
 def is_manifest(data: object) -> bool:
@@ -222,6 +277,14 @@ def _of(kind: str, metadata: Schema, *, identified: bool = True) -> Schema:
         "properties": properties,
         "required": (*identity, "metadata", *own["required"]),
     }
+
+
+def _validator(shape: Shape) -> Draft202012Validator:
+    try:
+        return _compiled(shape)
+    except ValueError as error:
+        # The schemas are valid; an interrupt is what their compilation turns into this.
+        raise KeyboardInterrupt from error
 
 
 @lru_cache(maxsize=128)

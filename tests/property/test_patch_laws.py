@@ -20,8 +20,9 @@ from paddlespec.spec.source import read
 if TYPE_CHECKING:
     from paddlespec.diagnostic import Diagnostic
 
+# Versions whose fields are not known: otherwise most patches would be refused for a field.
 JOB = """\
-apiVersion: batch/v1
+apiVersion: batch/v0
 kind: Job
 metadata: {name: fit, labels: {paddlespec.io/role: trainers}, finalizers: [a]}
 spec:
@@ -37,7 +38,7 @@ spec:
       tolerations: [{key: a}]
 """
 JOBSET = """\
-apiVersion: jobset.x-k8s.io/v1alpha2
+apiVersion: jobset.x-k8s.io/v0
 kind: JobSet
 metadata: {name: fit}
 spec: {replicatedJobs: [{name: a}]}
@@ -122,6 +123,18 @@ def patched(*patches: Any) -> tuple[list[dict[str, Any]], list[Diagnostic]]:
 
 def canonical(value: Any) -> str:
     return json.dumps(value)
+
+
+@given(st.one_of(anything, st.lists(operations, min_size=1, max_size=6)))
+def test_a_hostile_patch_of_a_known_kind_never_raises(patch: Any) -> None:
+    version = {"apiVersion": "batch/v1"}
+    source = {"metadata": {"name": "fit"}, "spec": {"patches": [{"target": {}, "patch": patch}]}}
+    document = read(json.dumps(source), "job.yaml").documents[0]
+    before = [{**yaml.safe_load(JOB), **version}]
+    after, faults = apply_patches(before, job_of(document.data), document, "kubernetes")
+    assert not faults or after == before
+    codes = {diagnostic.code for diagnostic in faults}
+    assert codes <= {"patch-failed", "patch-field", "patch-refused"}
 
 
 @given(st.one_of(anything, st.lists(operations, min_size=1, max_size=6)))

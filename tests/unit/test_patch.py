@@ -15,6 +15,7 @@ from targets import HEAD
 
 from paddlespec.pipeline import Choices, load, patch_faults
 from paddlespec.render.patch import apply_patches, is_built_in
+from paddlespec.render.patch.fields import field_faults
 from paddlespec.render.patch.guard import refusals
 from paddlespec.render.patch.pointer import json_patch
 from paddlespec.render.patch.strategic import json_merge, strategic_merge
@@ -169,18 +170,21 @@ class TestWhichObjects:
 
     def test_patches_are_applied_in_order_and_all_errors_are_reported(self) -> None:
         after, faults = patch("""
-- {target: {kind: JobSet}, patch: {spec: {ttl: 1}}}
-- {target: {kind: JobSet}, patch: {metadata: {name: other}, spec: {ttl: 9}}}
-- {target: {kind: Nope}, patch: {spec: {ttl: 9}}}
-- {target: {kind: JobSet}, patch: [{op: test, path: /spec/ttl, value: 2}]}
-- {target: {kind: JobSet}, patch: [{op: copy, from: /spec/ttl, path: /spec/seen}]}
+- {target: {kind: Job}, patch: {spec: {backoffLimit: 1}}}
+- {target: {kind: Job}, patch: {metadata: {name: other}, spec: {backoffLimit: 9}}}
+- {target: {kind: Nope}, patch: {spec: {backoffLimit: 9}}}
+- {target: {kind: Job}, patch: {spec: {backoffLimt: 9}}}
+- {target: {kind: JobSet}, patch: [{op: test, path: /spec/network/subdomain, value: b}]}
+- {target: {kind: Job}, patch: [{op: copy, from: /spec/backoffLimit, path: /spec/maxFailedIndexes}]}
 """)
         assert [(diagnostic.code, diagnostic.span.line) for diagnostic in faults] == [
             ("patch-refused", 12),
+            ("patch-refused", 12),
             ("patch-no-match", 13),
-            ("patch-failed", 14),
+            ("patch-field", 14),
+            ("patch-failed", 15),
         ]
-        assert (after[3]["spec"]["ttl"], after[3]["spec"]["seen"]) == (1, 1)
+        assert (after[2]["spec"]["backoffLimit"], after[2]["spec"]["maxFailedIndexes"]) == (1, 1)
 
 
 def merged(before: str, change: str) -> Any:
@@ -515,7 +519,7 @@ class TestJsonMerge:
         jobs: list[Any] = [
             {"name": name, "replicas": 1, "template": {}} for name in ("trainers", "pservers")
         ]
-        change = {"successPolicy": {"a": 1}, "replicatedJobs": jobs}
+        change = {"successPolicy": {"operator": "All"}, "replicatedJobs": jobs}
         after, faults = patch(
             f"- {{target: {{kind: JobSet}}, patch: {json.dumps({'spec': change})}}}"
         )
@@ -531,6 +535,103 @@ class TestJsonMerge:
                 " jobset.x-k8s.io/v1alpha2"
             )
         ]
+
+
+FIELDS = {
+    "{metadata: {labels: {a: 1}}}": (
+        "1: metadata.labels.a must be a string, not a number",
+        "quote it",
+    ),
+    "{spec: {tasks: []}}": (
+        "tasks: spec.tasks is not a field of a batch/v1 Job",
+        "remove it: Kubernetes 1.36 has no such field here",
+    ),
+    "{spec: {template: {spec: {hostNetwrok: true}}}}": (
+        "hostNetwrok: spec.template.spec.hostNetwrok is not a field of a batch/v1 Job",
+        'did you mean "hostNetwork"?',
+    ),
+    "{spec: {template: {spec: {containers: [{name: new, image: x}, "
+    "{name: main, securityContext: {priveleged: true}}]}}}}": (
+        (
+            "priveleged: spec.template.spec.containers[0].securityContext.priveleged"
+            " is not a field of a batch/v1 Job"
+        ),
+        'did you mean "privileged"?',
+    ),
+    "{spec: {template: {spec: {containers: [{name: main, resources: {limits: {memory: 4GB}}}]}}}}": (
+        "4GB: spec.template.spec.containers[0].resources.limits.memory is not a quantity",
+        "write it as 500m, 2 or 4Gi, for example",
+    ),
+    "{spec: {template: {spec: {priority: high}}}}": (
+        "high: spec.template.spec.priority must be an integer, not a string",
+        None,
+    ),
+    "{spec: {template: {spec: {tolerations: [{$patch: replace}, {effect: NoSchedul}]}}}}": (
+        (
+            "NoSchedul: spec.template.spec.tolerations[0].effect must be one of"
+            " NoExecute, NoSchedule, PreferNoSchedule"
+        ),
+        'did you mean "NoSchedule"?',
+    ),
+    "{spec: {template: {spec: {containers: [{name: main, env: [{value: b, name: C}, "
+    "{name: A, valueFrom: {secretKeyRef: {name: s}}}]}]}}}}": (
+        "secretKeyRef: spec.template.spec.containers[0].env[0].valueFrom.secretKeyRef.key is required",
+        None,
+    ),
+    "[{op: add, path: /spec/template/spec/hostIpc, value: true}]": (
+        "/spec/template/spec/hostIpc: spec.template.spec.hostIpc is not a field of a batch/v1 Job",
+        'did you mean "hostIPC"?',
+    ),
+    "[{op: add, path: /spec/template/spec/containers/-, value: {name: b, imgae: c}}]": (
+        "imgae: spec.template.spec.containers[1].imgae is not a field of a batch/v1 Job",
+        'did you mean "image"?',
+    ),
+    "[{op: replace, path: /spec/template/spec/containers/0/image, value: 1}]": (
+        "1: spec.template.spec.containers[0].image must be a string, not a number",
+        "quote it",
+    ),
+}
+
+
+class TestFields:
+    """Fields are those of the Kubernetes API, which `make api-schema` reads from a server."""
+
+    @pytest.mark.parametrize(("change", "expected"), FIELDS.items(), ids=range(len(FIELDS)))
+    def test_a_fault_is_reported_where_the_patch_writes_it(
+        self, change: str, expected: tuple[str, str | None]
+    ) -> None:
+        text = f"- {{target: {{kind: Job}}, patch: {change}}}"
+        after, faults = patch(text)
+        message, hint = expected
+        assert reported(text) == [f"11 patch-field at {message}"]
+        assert [fault.hint for fault in faults] == [hint]
+        assert after == rendered()
+
+    def test_a_value_is_in_no_message(self) -> None:
+        for field in ("priority: canary", "nodeName: [canary]", "dnsPolicy: canary"):
+            change = f"{{spec: {{template: {{spec: {{{field}}}}}}}}}"
+            (fault,) = patch(f"- {{target: {{kind: Job}}, patch: {change}}}")[1]
+            assert "canary" not in f"{fault.message}{fault.hint}"
+
+    def test_fields_of_unknown_kinds_are_left_alone(self) -> None:
+        text = "- {target: {kind: JobSet}, patch: {spec: {tasks: 1}}}"
+        assert reported(text) == [
+            (
+                "11 patch-field at tasks: spec.tasks is not a field of a"
+                " jobset.x-k8s.io/v1alpha2 JobSet"
+            )
+        ]
+        before, change = {**rendered()[3], "apiVersion": "a.example.org/v1"}, {"spec": {"tasks": 1}}
+        assert field_faults(before, json_merge(before, change)) == []
+
+    def test_what_templates_render_is_not_reported_at_a_patch(self) -> None:
+        before = {**rendered()[1], "extra": 1}
+        assert field_faults(before, {**before, "spec": {**before["spec"], "backoffLimit": 2}}) == []
+
+    def test_null_and_empty_text_are_absent_fields(self) -> None:
+        change = "{op: add, path: /spec/template/spec/dnsPolicy, value: ''}"
+        more = "{op: add, path: /spec/template/spec/affinity, value: null}"
+        assert reported(f"- {{target: {{kind: Job}}, patch: [{change}, {more}]}}") == []
 
 
 def changed(before: Any, operations: str) -> Any:
@@ -938,10 +1039,11 @@ class TestRefusals:
 
     def test_only_the_broken_object_stays_unpatched(self) -> None:
         after, faults = patch(
-            "- {target: {kind: Job}, patch: {metadata: {name: fit-trainers}, spec: {ttl: 1}}}"
+            "- {target: {kind: Job}, patch: {metadata: {name: fit-trainers}, spec: {ttlSecondsAfterFinished: 1}}}"
         )
         assert [diagnostic.message.split(":")[0] for diagnostic in faults] == ["Job fit-pservers"]
-        assert [manifest["spec"].get("ttl") for manifest in after] == [None, None, 1, None]
+        lives = [manifest["spec"].get("ttlSecondsAfterFinished") for manifest in after]
+        assert lives == [None, None, 1, None]
 
 
 def test_the_example_of_the_documentation() -> None:

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from paddlespec.diagnostic import Diagnostic, Path
 from paddlespec.render.manifest import role
+from paddlespec.render.patch.fields import field_faults
 from paddlespec.render.patch.guard import Refusal, refusals
 from paddlespec.render.patch.strategic import directives, json_merge, strategic_merge
 from paddlespec.render.patch.value import PatchFailed
+from paddlespec.render.patch.where import written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from paddlespec.model import Job
     from paddlespec.render.manifest import Manifest
@@ -72,7 +74,8 @@ def apply_patches(
         for number in matches:
             patched[number], faults = _patch(patched[number], document, (*path, "patch"))
             diagnostics += faults
-    return patched, diagnostics
+    # Objects of several roles have the same fields.
+    return patched, list(dict.fromkeys(diagnostics))
 
 
 def _traits(manifest: Manifest) -> dict[str, str | None]:
@@ -113,10 +116,24 @@ def _patch(before: Manifest, document: Document, path: Path) -> tuple[Manifest, 
         return before, [
             Diagnostic("patch-failed", message, document.locate(where), where, error.hint)
         ]
-    refused = [
-        _refused(refusal, patch, name, document, path) for refusal in refusals(before, after)
+    is_strategic = is_built_in(before["apiVersion"])
+
+    def report(code: str, refusal: Refusal, message: str, *, is_key: bool = False) -> Diagnostic:
+        inside = written(refusal.path, patch, after, is_strategic=is_strategic)
+        where = (*path, *inside)
+        is_key = is_key and inside[-1:] == refusal.path[-1:]
+        span = document.locate_key(where) if is_key else document.locate(where)
+        return Diagnostic(code, message, span, where, refusal.hint)
+
+    reported = [
+        report("patch-refused", refusal, f"{name}: {refusal.message}")
+        for refusal in refusals(before, after)
     ]
-    return (before, refused) if refused else (after, [])
+    reported = reported or [
+        report("patch-field", fault.refusal, fault.refusal.message, is_key=fault.is_key)
+        for fault in field_faults(before, after)
+    ]
+    return (before, reported) if reported else (after, [])
 
 
 def _applied(before: Manifest, patch: Any) -> Any:
@@ -137,36 +154,3 @@ def is_built_in(api_version: str) -> bool:
     """Whether *api_version* is part of Kubernetes itself."""
     group, slash, _ = api_version.partition("/")
     return not slash or "." not in group or group in _BUILT_IN
-
-
-def _refused(refusal: Refusal, patch: Any, name: str, document: Document, path: Path) -> Diagnostic:
-    where = (*path, *_written(refusal.path, patch))
-    span = document.locate(where)
-    return Diagnostic("patch-refused", f"{name}: {refusal.message}", span, where, refusal.hint)
-
-
-def _written(path: Path, patch: Any) -> Path:
-    """Locate the part of *patch* that changes *path* of the object."""
-    if isinstance(patch, list):
-        parts = [str(part) for part in path]
-        writers = [index for index, operation in enumerate(patch) if _writes(operation, parts)]
-        return (writers[-1], "path") if writers else ()
-    return tuple(_up_to_list(path))
-
-
-def _writes(operation: dict[str, Any], parts: list[str]) -> bool:
-    """Whether *operation* writes at, above or below the parts of a path."""
-    from paddlespec.render.patch.pointer import tokens_of
-
-    if operation["op"] == "test":
-        return False
-    pointers = [operation["path"], *([operation["from"]] if operation["op"] == "move" else [])]
-    return any(tokens[: len(parts)] == parts[: len(tokens)] for tokens in map(tokens_of, pointers))
-
-
-def _up_to_list(path: Path) -> Iterator[str]:
-    """Cut *path* at the first list, whose indexes in object and patch differ."""
-    for part in path:
-        if isinstance(part, int):
-            return
-        yield part

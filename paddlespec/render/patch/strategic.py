@@ -60,6 +60,17 @@ def json_merge(before: Any, patch: Any) -> Any:
     return after
 
 
+def index_of(item: Any, position: int, patch: list[Any], path: Path) -> int | None:
+    """Return which item of *patch*, a list at *path*, wrote the *item* at *position*."""
+    if key := _merge_key(path):
+        name = _key_of(item, key)
+        same = [index for index, written in enumerate(patch) if _key_of(written, key) == name]
+    else:
+        same = [index for index, written in enumerate(patch) if written != {_PATCH: "replace"}]
+        same = same[position : position + 1]
+    return same[0] if same else None
+
+
 def directives(patch: Any, path: Path = ()) -> Iterator[Path]:
     """Yield the paths of directives, which only a strategic merge supports."""
     if isinstance(patch, dict):

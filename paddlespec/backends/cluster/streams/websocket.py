@@ -32,7 +32,10 @@ def opened(configuration: Configuration, url: str, headers: Mapping[str, str]) -
         "redirect_limit": 0,
     }
     if configuration.proxy or configuration.proxy_headers:
-        options = websocket_proxycare(options, configuration, url, headers)
+        # The libraries have no types.
+        options = websocket_proxycare(  # type: ignore[no-untyped-call]
+            options, configuration, url, headers
+        )
     socket = _Opening(sslopt=_tls(configuration, url))
     socket.settimeout(_SECONDS)
     socket.connect(url, **options)
@@ -57,12 +60,14 @@ def _tls(configuration: Configuration, url: str) -> dict[str, Any]:
     return {**options, **{name: value for name, value in given.items() if value}}
 
 
-class _Opening(WebSocket):  # type: ignore[misc]  # a library without types
+class _Opening(WebSocket):
     """A websocket whose connection is bounded until the handshake is complete."""
+
+    _sock: Any = None
 
     def connect(self, url: str, **options: Any) -> None:
         self._end = time.monotonic() + _SECONDS
-        super().connect(url, **options)
+        super().connect(url, **options)  # type: ignore[no-untyped-call]  # as above
         self._sock = self._sock.plain
 
     @property
