@@ -24,6 +24,7 @@ from paddlespec.diagnostic import (
 from paddlespec.render import runtime
 from paddlespec.spec import datacenter as names
 from paddlespec.spec import (
+    foreign,
     gate,
     interpolate,
     layer,
@@ -86,8 +87,9 @@ class Built(NamedTuple):
 def load(file: str, files: Files, choices: Choices) -> tuple[list[Loaded], list[Diagnostic]]:
     """Load the jobs of *file*; also returns the diagnostics of the file as a whole."""
     reading = files.read(file)
-    jobs = [_load(file, document, files, choices) for document in reading.documents]
-    return jobs, list(reading.diagnostics)
+    documents, faults = foreign.own(reading.documents)
+    jobs = [_load(file, document, files, choices) for document in documents]
+    return jobs, [*reading.diagnostics, *faults]
 
 
 def build(loaded: Loaded, templates: Templates) -> Built:
@@ -208,8 +210,9 @@ def _datacenter_faults(
 
 def _overlay(path: str, files: Files, diagnostics: list[Diagnostic]) -> Iterator[Document]:
     reading = files.read(path, f"overlay {path}")
-    diagnostics += reading.diagnostics
-    for document in reading.documents:
+    documents, faults = foreign.own(reading.documents)
+    diagnostics += [*reading.diagnostics, *faults]
+    for document in documents:
         diagnostics += gate.check(document, gate.SOURCE).diagnostics
         if isinstance(document.data, dict):
             yield _without_keys(document, "apiVersion", "kind")

@@ -26,7 +26,7 @@ OK = sorted((HERE / "ok").glob("*.yaml"))
 ERR = sorted((HERE / "err").glob("*.yaml"))
 EXAMPLES = sorted((ROOT / "examples").glob("*/paddlejob.yaml"))
 # The current schemas never cause this code. The modules below report errors outside of specs.
-WITHOUT_EXAMPLE = {"shape"}
+WITHOUT_EXAMPLE = {"foreign-file", "shape"}
 NOT_OF_SPECS = ("cli/", "spec/edit", "backends/", "runs/", "spec/explain", "spec/scaffold")
 
 

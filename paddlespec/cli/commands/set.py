@@ -52,7 +52,9 @@ def set_values(
     from paddlespec.spec.edit import Source, choose, edited
 
     name = "<stdin>" if file == _STDIN else file
-    source = Source.of(_content(file, name), name)
+    content = _content(file, name)
+    _refuse_foreign(content, name)
+    source = Source.of(content, name)
     updates = _parsed(changes)
     text = edited(source.text, name, updates, choose(source.text, name, document))
     if dry_run:
@@ -65,6 +67,16 @@ def set_values(
         done = "would change" if dry_run else "changed"
         write.note(f"{name}: {done if text != source.text else 'nothing to change'}")
     return Exit.done
+
+
+def _refuse_foreign(content: bytes, name: str) -> None:
+    """Raise `InvalidSpec` for a job file of another tool."""
+    from paddlespec.diagnostic import InvalidSpec
+    from paddlespec.spec import foreign
+    from paddlespec.spec.source import read
+
+    if faults := foreign.own(read(content, name).documents)[1]:
+        raise InvalidSpec(faults)
 
 
 def _parsed(changes: list[str]) -> list[Update]:

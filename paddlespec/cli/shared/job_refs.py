@@ -153,4 +153,4 @@ def _of_specs(paths: list[str], chosen: Choices, namespace: str | None) -> Itera
             place = datacenters.place_of(job, backend_of(job.target))
             yield JobRef(name, place.namespace, place.context, job.target)
     if faults:
-        raise Stop(Exit.usage, str(faults[0]))
+        raise Stop(Exit.usage, str(faults[0]), faults[0].hint)
