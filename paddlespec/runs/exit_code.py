@@ -12,11 +12,14 @@ _MEANINGS = {
     143: "terminated",
 }
 _SIGNALS = 31
+_TERMINATED = 143
 
 
 def meaning(code: int) -> str:
     """Describe the usual meaning of *code*; empty if only the program defines it."""
     own = signalled(code)
+    if own != code and own == _TERMINATED:
+        return "the launcher stopped its processes, usually after another one failed"
     if own != code:
         return f"a child process: {_MEANINGS[own]}" if own in _MEANINGS else ""
     return _MEANINGS.get(code, "")

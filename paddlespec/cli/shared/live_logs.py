@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from paddlespec.backends.capabilities import Logs
     from paddlespec.cli.shared.apply_jobs import Applied
+    from paddlespec.logs.follow import Form
     from paddlespec.logs.merge import Logs as MergedLogs
     from paddlespec.logs.merge import Reader
     from paddlespec.runs.values import Run
@@ -54,6 +55,7 @@ class _Shown:
     def __init__(self, logs: Logs, name: str, *, no_color: bool) -> None:
         from paddlespec.cli.shared.output import note
         from paddlespec.cli.shared.session import colored
+        from paddlespec.logs.noise import Folded
         from paddlespec.logs.show import Style, Text
         from paddlespec.logs.start import Start
 
@@ -63,7 +65,11 @@ class _Shown:
         self._stopped = False
         self._logs = _Stoppable(merged, lambda: self._stopped)
         color = colored(sys.stdout, no_color=no_color)
-        self._form = Text(replicas, Style(color=color, terminal=sys.stdout.isatty()))
+        text = Text(replicas, Style(color=color, terminal=sys.stdout.isatty()))
+        # Files and pipes get every line.
+        self._form: Form = text
+        if sys.stdout.isatty():
+            self._form = Folded(text, f"to print all: paddlespec logs {name}")
         self._thread = Thread(target=self._show, daemon=True)
         self._thread.start()
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from paddlespec.backends.local.store.launch import Process
 
 CHUNK = 64 * 1024
-_TAIL = 16 * 1024
+_TAIL = 64 * 1024
 _DRAIN_SECONDS = 5.0
 _DEFAULTS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGCHLD", "SIGPIPE", "SIGXFSZ", "SIGUSR1")
 
