@@ -59,6 +59,23 @@ class Logs(Protocol):
         """Open the logs of a run, by default of the latest one; raises `NotFound`."""
 
 
+class Ranks(Protocol):
+    """Read what the processes of a launcher write, of which only the first has a log of its own."""
+
+    def copy(
+        self,
+        job: str,
+        run: int | None,
+        replica: LogSource,
+        rank: int,
+        lines: int | None,
+        write: Callable[[bytes], None],
+        *,
+        follow: bool,
+    ) -> None:
+        """Write the log of process *rank* of *replica*, or its last *lines*; raises `NotFound`."""
+
+
 class Streams(Protocol):
     """The standard streams of a command that runs elsewhere, at the user's end."""
 
@@ -313,6 +330,7 @@ class Capabilities(NamedTuple):
     features: Features | None = None
     retires: Retires | None = None
     prefetch: Prefetch | None = None
+    ranks: Ranks | None = None
     advice: Advice | None = None
     plans: bool = False
     lacks: Mapping[str, Lack] = {}

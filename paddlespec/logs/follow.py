@@ -56,6 +56,27 @@ def show(
             reader.close()
 
 
+class Rows:
+    """Write bytes as whole lines, only those that match *grep*, as they arrive."""
+
+    def __init__(self, out: BinaryIO, grep: re.Pattern[bytes] | None = None) -> None:
+        self._out, self._grep = out, grep
+        self._rest = b""
+
+    def write(self, data: bytes) -> None:
+        """Write the lines that *data* completes."""
+        *rows, self._rest = (self._rest + data).split(b"\n")
+        shown = [row + b"\n" for row in rows if self._grep is None or self._grep.search(row)]
+        if shown:
+            self._out.writelines(shown)
+            self._out.flush()
+
+    def end(self) -> None:
+        """Write the incomplete last line."""
+        if self._rest:
+            self.write(b"\n")
+
+
 class Pause:
     """Wait briefly, unless the reader at the other end of a pipe has gone."""
 

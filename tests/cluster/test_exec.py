@@ -6,14 +6,13 @@ import os
 import pty
 import select
 import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from user import COMMAND, User
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from control_plane import ControlPlane
 
 
@@ -78,3 +77,18 @@ def test_what_cannot_be_run_is_said(user: User) -> None:
     user.plane.allow("reader", user.namespace, [*pods, *jobs])
     reader = user._replace(kubeconfig=user.plane.kubeconfig_for("reader", user.namespace))
     assert "you may not" in reader.run("exec", "fit", "--", "true", code=3).stderr
+
+
+def test_the_log_of_a_rank_is_read_in_its_running_container(user: User) -> None:
+    """The fake kubelet has one folder for the launchers of all pods."""
+    folder = user.run("exec", "fit", "--", "pwd").stdout.strip()
+    rows = [f"line {number}\n" for number in range(2000)]
+    log = Path(folder) / "workerlog.41"
+    log.write_text("".join(rows), encoding="utf-8")
+    asked = ["logs", "fit", "--role", "trainers", "--index", "0", "--rank"]
+    assert user.run(*asked, "41").stdout == "".join(rows)
+    assert user.run(*asked, "41", "-n", "2").stdout == "line 1998\nline 1999\n"
+    assert user.run(*asked, "41", "--grep", "line 77$").stdout == "line 77\n"
+    message = user.run(*asked, "42", code=3).stderr
+    assert "has no log of rank 42" in message
+    assert "teardown: [tail -n 50 /tmp/paddle-log/workerlog.*]" in message

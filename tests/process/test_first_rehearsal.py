@@ -159,3 +159,33 @@ def test_results_are_claimed_only_if_the_run_wrote_some(user: User) -> None:
     spec = job(user, '"mkdir -p $PADDLESPEC_OUTPUT/a; touch $PADDLESPEC_OUTPUT/a/b"', more=VOLUME)
     result = user.apply(spec, "--mount", f"/data={data}", "--wait", "complete")
     assert result.stderr.splitlines()[-1] == f"fit: results are in {out}"
+
+
+# Processes of a launcher
+
+LAUNCHER = """\
+import os, sys, time
+folder = os.environ["PADDLE_LOG_DIR"]
+for rank in range(3):
+    with open(f"{folder}/workerlog.{rank}", "w") as file:
+        file.writelines(f"rank {rank} row {row}\\n" for row in range(100))
+"""
+
+
+def test_the_log_of_every_rank_is_reachable(user: User) -> None:
+    spec = Path(job(user, "python launcher.py", more="  env: {A: b}\n"))
+    (spec.parent / "launcher.py").write_text(LAUNCHER, encoding="utf-8")
+    text = spec.read_text(encoding="utf-8").replace("mode: parallel", "mode: collective")
+    spec.write_text(text, encoding="utf-8")
+    user.apply(str(spec), "--wait", "complete")
+    asked = ["logs", "fit", "--target", "local", "--rank"]
+    whole = "".join(f"rank 2 row {row}\n" for row in range(100))
+    assert user.run(*asked, "2").stdout == whole
+    assert user.run(*asked, "2", "-f").stdout == whole
+    assert user.run(*asked, "1", "-n", "2").stdout == "rank 1 row 98\nrank 1 row 99\n"
+    assert user.run(*asked, "1", "--grep", "row 7$").stdout == "rank 1 row 7\n"
+    message = user.run(*asked, "3", code=3).stderr
+    assert "has no log of rank 3" in message
+    assert "use one of the ranks of the replica: 0, 1, 2" in message
+    message = user.run(*asked, "1", "--since", "1h", code=2).stderr
+    assert "--since cannot be combined with --rank" in message

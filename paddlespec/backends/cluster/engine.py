@@ -23,6 +23,7 @@ from paddlespec.backends.cluster.offers.place import (
 from paddlespec.backends.cluster.offers.replicas import (
     ClusterExecutes,
     ClusterLogs,
+    ClusterRanks,
     ClusterTunnels,
 )
 from paddlespec.backends.cluster.offers.retires import ClusterRetires
@@ -77,6 +78,7 @@ class Engine:
         capacity = ClusterCapacity(self)
         self.capabilities = Capabilities(
             logs=ClusterLogs(self),
+            ranks=ClusterRanks(self),
             executes=ClusterExecutes(self),
             tunnels=ClusterTunnels(self),
             scratch=ClusterScratch(self),

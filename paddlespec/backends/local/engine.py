@@ -19,6 +19,7 @@ from paddlespec.backends.local.offers import (
     LocalExecutes,
     LocalHoldings,
     LocalLogs,
+    LocalRanks,
 )
 from paddlespec.backends.local.store.job_folder import DEFAULT_NAMESPACE, JobFolder, known_job
 from paddlespec.backends.local.store.run_state import is_alive, now, read
@@ -72,6 +73,7 @@ class Engine:
         self._leashes: list[Attached] = []
         self.capabilities = Capabilities(
             logs=LocalLogs(namespace),
+            ranks=LocalRanks(namespace),
             executes=LocalExecutes(self),
             addresses=LocalAddresses(),
             holdings=LocalHoldings(),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from paddlespec.backends.local.engine import Engine
     from paddlespec.capacity.holding import Holding
     from paddlespec.capacity.line import Unknown
+    from paddlespec.logs.line import Source
     from paddlespec.runs.state import Worker
     from paddlespec.runs.values import Run
 
@@ -39,6 +40,30 @@ class LocalLogs(NamedTuple):
         from paddlespec.backends.local.logs.log_places import Kept
 
         return Kept(job, self.namespace, number, int(previous))
+
+
+class LocalRanks(NamedTuple):
+    """Read the files of launchers."""
+
+    namespace: str | None
+
+    def copy(
+        self,
+        job: str,
+        run: int | None,
+        replica: Source,
+        rank: int,
+        lines: int | None,
+        write: Callable[[bytes], None],
+        *,
+        follow: bool,
+    ) -> None:
+        """Write the log of one process, also after its end."""
+        from paddlespec.backends.local.logs import rank_log
+        from paddlespec.backends.local.logs.log_places import run_of
+
+        place = run_of(job, self.namespace, run, 0)
+        rank_log.copy(place, replica.name, rank, lines, write, follow=follow)
 
 
 class LocalExecutes(NamedTuple):

@@ -35,6 +35,15 @@ def logs(
     ] = None,
     role: options.Role = None,
     index: options.Index = None,
+    rank: Annotated[
+        int | None,
+        typer.Option(
+            "--rank",
+            metavar="N",
+            min=0,
+            help="Print the log of process N of one replica, as Paddle's launcher keeps it.",
+        ),
+    ] = None,
     follow: Annotated[
         bool, typer.Option("-f", "--follow", help="Keep printing until the run ends.")
     ] = False,
@@ -89,24 +98,30 @@ def logs(
 
     Exits with 0 even if the job failed; the last line then names the replica that failed first. A
     name without --target means the rehearsal on this machine while one runs, or if there is no
-    kubeconfig; otherwise the job in the cluster.
+    kubeconfig; otherwise the job in the cluster. Of several processes per replica, only the first
+    writes here: --rank reads the others, on a cluster while the replica runs.
 
     \b
     paddlespec logs word2vec -f
     paddlespec logs -f
     paddlespec logs word2vec --role trainers --index 0 -n 100
     paddlespec logs word2vec --since 10m --grep 'loss|error'
+    paddlespec logs word2vec --index 1 --rank 3
     """
+    from paddlespec.cli.shared.capabilities import needed
     from paddlespec.cli.shared.engines import Engines
     from paddlespec.cli.shared.job_refs import one_job
     from paddlespec.cli.shared.output import fenced, remark
     from paddlespec.cli.shared.session import colored
-    from paddlespec.logs.follow import show
+    from paddlespec.logs.follow import Rows, show
     from paddlespec.logs.show import Json, Style, Text
     from paddlespec.logs.start import Start
 
     one_of("-o", output, ("text", "json"))
     role = role_of(role)
+    if rank is not None:
+        given = {"--since": since, "--timestamps": timestamps, "--previous": previous}
+        _refuse_with_rank([*given, "-o json"], [*given.values(), output == "json"])
     pattern = _pattern(grep)
     text_matches = (lambda row: pattern.search(row[31:])) if pattern else None
     start = Start(lines, _time(since), text_matches)
@@ -116,6 +131,15 @@ def logs(
         job = one_job(options.Job(name, file), layers.choices(), namespace, engines)
         stored = _stored(engines, job, run, previous=previous)
         replicas = _selected(stored.sources, job.name, role, index)
+        if rank is not None:
+            engine = engines.of_job(job)
+            ranks = needed(engine.capabilities.ranks, engine, "logs --rank", job.name)
+            replica = _only(replicas)
+            with fenced():
+                printed = Rows(sys.stdout.buffer, pattern)
+                ranks.copy(job.name, run, replica, rank, lines, printed.write, follow=follow)
+                printed.end()
+            return Exit.done
         merged = stored.logs(replicas, start, remark, follow=follow, pieces=not whole)
         form: Form = Json()
         if output == "text":
@@ -160,6 +184,24 @@ def _selected(
         has = ", ".join(f"{count} {name}" for name, count in counts.items())
         raise Stop(Exit.refused, f"{job} has no {asked}", f"it has {has}; indices start at 0")
     return chosen
+
+
+def _refuse_with_rank(options: Sequence[str], given: Sequence[object]) -> None:
+    """Refuse options that need times, which files of the launcher lack."""
+    for option, value in zip(options, given):
+        if value:
+            message = f"{option} cannot be combined with --rank: the launcher writes no times"
+            raise Stop(Exit.usage, message, f"remove {option}")
+
+
+def _only(replicas: Sequence[Source]) -> Source:
+    """The only replica, or the only trainer; raises `Stop`."""
+    trainers = [source for source in replicas if source.role == "trainers"]
+    for chosen in (replicas, trainers):
+        if len(chosen) == 1:
+            return chosen[0]
+    hint = f"add --index, from 0 to {len(trainers or replicas) - 1}"
+    raise Stop(Exit.usage, "--rank needs one replica", hint)
 
 
 def _pattern(grep: str | None) -> re.Pattern[bytes] | None:

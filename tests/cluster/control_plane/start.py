@@ -126,12 +126,13 @@ def write_logs(folder: Path, pod_port: int) -> None:
             ]
         },
     }
-    # A command in any container runs beside the fake kubelet.
+    # A command in any container runs beside the fake kubelet, with one variable of the container.
+    logs = {"name": "PADDLE_LOG_DIR", "value": str(folder)}
     beside = {
         "apiVersion": "kwok.x-k8s.io/v1alpha1",
         "kind": "ClusterExec",
         "metadata": {"name": "every-pod"},
-        "spec": {"execs": [{"local": {"workDir": str(folder)}}]},
+        "spec": {"execs": [{"local": {"workDir": str(folder), "envs": [logs]}}]},
     }
     # So may a server, to which every port of every pod leads but one where nothing listens.
     ports = {

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from paddlespec.backends.cluster.api.client import Client
     from paddlespec.backends.cluster.engine import Engine
     from paddlespec.backends.cluster.streams.remote_exec import Place
+    from paddlespec.logs.line import Source
     from paddlespec.render.manifest import Manifest
 
 # A tunnel gives up once the cluster has been unreachable for this long.
@@ -32,6 +33,33 @@ class ClusterLogs(NamedTuple):
         from paddlespec.backends.cluster.streams.job_logs import Kept
 
         return Kept(self.engine.client, job, number, previous=previous)
+
+
+class ClusterRanks(NamedTuple):
+    """Read the files of launchers in running containers."""
+
+    engine: Engine
+
+    def copy(
+        self,
+        job: str,  # noqa: ARG002 - pods have names of their own
+        run: int | None,  # noqa: ARG002 - only the current run has containers
+        replica: Source,
+        rank: int,
+        lines: int | None,
+        write: Callable[[bytes], None],
+        *,
+        follow: bool,
+    ) -> None:
+        """Write the log of one process, which is deleted with its pod."""
+        from paddlespec.backends.cluster.streams import rank_log
+        from paddlespec.backends.cluster.streams.job_logs import container_of
+        from paddlespec.backends.cluster.streams.remote_exec import Place
+
+        client = self.engine.client
+        container = container_of(client, replica.name) if replica.name else ""
+        place = Place(client.namespace, replica.name, container)
+        rank_log.copy(client, place, rank, lines, write, follow=follow)
 
 
 class ClusterExecutes(NamedTuple):
