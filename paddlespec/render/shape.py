@@ -136,15 +136,16 @@ class Shape:
 
 
 @lru_cache(maxsize=64)
-def stored(kind: str, *, namespaced: bool = False) -> Shape:
-    """The shape of an object as a server returns it."""
-    return Shape(_of(kind, _live(namespaced=namespaced)))
+def stored(kind: str, *, versioned: bool = True) -> Shape:
+    """The shape of an object as a server returns it; what a dry run creates has no version."""
+    return Shape(_of(kind, _live("resourceVersion") if versioned else _live()))
 
 
 @lru_cache(maxsize=64)
 def listed(kind: str, *, namespaced: bool = False) -> Shape:
     """The shape of a list; its items lack their kind."""
-    item = _of(kind, _live(namespaced=namespaced), identified=False)
+    space = ("namespace",) if namespaced else ()
+    item = _of(kind, _live("resourceVersion", *space), identified=False)
     return Shape(_object({"metadata": _OPTIONAL, "items": _list(item)}, "items"))
 
 
@@ -260,9 +261,8 @@ SUMMARY = Shape(
 )
 
 
-def _live(*, namespaced: bool) -> Schema:
-    more = ("namespace",) if namespaced else ()
-    return {**_METADATA, "required": ["name", "uid", *more]}
+def _live(*required: str) -> Schema:
+    return {**_METADATA, "required": ["name", "uid", *required]}
 
 
 def _of(kind: str, metadata: Schema, *, identified: bool = True) -> Schema:

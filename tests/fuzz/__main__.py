@@ -12,6 +12,7 @@ from random import Random
 from readers import TARGETS, prepare
 
 LONG = 100_000
+_REPORTED = 10_000
 
 
 def main() -> int:
@@ -37,8 +38,12 @@ def main() -> int:
                 ):
                     places.add(place)
                     print(f"{name}, seed {seed}, input {number}: {ended.said}\n{ended.why[:3000]}")
-            seconds = time.monotonic() - begun
-            print(f"{name}: {inputs} inputs, {seconds:.0f} s, exit codes {dict(codes)}", flush=True)
+                if (ran := number + 1) % _REPORTED == 0 or ran == inputs:
+                    seconds = time.monotonic() - begun
+                    print(
+                        f"{name}: {ran} inputs, {seconds:.0f} s, exit codes {dict(codes)}",
+                        flush=True,
+                    )
             faults += codes[70]
     return 1 if faults else 0
 

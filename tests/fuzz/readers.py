@@ -73,8 +73,10 @@ def ran(*arguments: str) -> tuple[int, str]:
         signal.signal(signal.SIGTERM, handler)
 
 
-def _ended(arguments: Sequence[str], why: str) -> Ended:
-    return Ended(*ran(*arguments), f"{' '.join(arguments)} with {why}")
+def _ended(arguments: Sequence[str], damaged: Sequence[str]) -> Ended:
+    """Run a command; *damaged* may grow while it runs."""
+    code, said = ran(*arguments)
+    return Ended(code, said, f"{' '.join(arguments)} with " + "\n".join(damaged))
 
 
 def prepare(folder: Path) -> None:
@@ -122,7 +124,7 @@ def plan(folder: Path) -> Target:
     def target(random: Random) -> Ended:
         damaged = text(valid, random)
         (folder / "plan.json").write_text(damaged, encoding="utf-8", errors="surrogatepass")
-        return _ended(["apply", "--plan", "plan.json", "--dry-run", "client"], damaged)
+        return _ended(["apply", "--plan", "plan.json", "--dry-run", "client"], [damaged])
 
     return target
 
@@ -148,7 +150,7 @@ def manifests(folder: Path) -> Target:
         )
         form = random.choice(("text", "json", "markdown"))
         command = ["diff", ways[way], "--target", way, "--against", "fuzzed", "-o", form]
-        return _ended(command, damaged)
+        return _ended(command, [damaged])
 
     return target
 
@@ -180,7 +182,7 @@ def state(folder: Path) -> Target:
         damaged = text(valid[path], random)
         path.write_text(damaged, encoding="utf-8", errors="surrogatepass")
         try:
-            return _ended(random.choice(commands).split(), f"{path.name}: {damaged}")
+            return _ended(random.choice(commands).split(), [f"{path.name}: {damaged}"])
         finally:
             path.write_text(json.dumps(valid[path]))
 
@@ -225,7 +227,7 @@ def server(_: Path) -> Target:
         before = engine.AT_ONCE, Transport.send
         engine.AT_ONCE, Transport.send = 1, send  # type: ignore[method-assign,assignment]
         try:
-            return _ended(chosen.split(), "\n".join(damaged))
+            return _ended(chosen.split(), damaged)
         finally:
             engine.AT_ONCE, Transport.send = before  # type: ignore[method-assign]
 

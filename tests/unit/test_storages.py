@@ -24,7 +24,10 @@ NODES = "/api/v1/nodes"
 
 def claim(name: str) -> dict[str, Any]:
     spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
-    return {"metadata": {"name": name, "namespace": "ns", "uid": name}, "spec": spec}
+    return {
+        "metadata": {"name": name, "namespace": "ns", "uid": name, "resourceVersion": "1"},
+        "spec": spec,
+    }
 
 
 def pod(node: str, *claims: str) -> dict[str, Any]:
@@ -34,7 +37,10 @@ def pod(node: str, *claims: str) -> dict[str, Any]:
         "containers": [{"name": "main"}],
         "volumes": [*volumes, {"name": "shm", "emptyDir": {}}],
     }
-    return {"metadata": {"name": "p", "namespace": "ns", "uid": node}, "spec": spec}
+    return {
+        "metadata": {"name": "p", "namespace": "ns", "uid": node, "resourceVersion": "1"},
+        "spec": spec,
+    }
 
 
 def summary(**used: int) -> dict[str, Any]:

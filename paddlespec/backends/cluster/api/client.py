@@ -111,14 +111,14 @@ class Client(Transport):
         query = {**_OURS, "force": "true" if force else "false"}
         if dry_run:
             query["dryRun"] = "All"
-        own = shape.stored(identity.kind)
+        own = shape.stored(identity.kind, versioned=not dry_run)
         return self.json(request, "PATCH", path, own, query, manifest, _APPLY)
 
     def create(self, manifest: Manifest, identity: Identity, *, dry_run: bool = False) -> Manifest:
         """Create an object; it is a conflict if it already exists."""
         request, path = self._about("create", identity)
         query = {**_OURS, **({"dryRun": "All"} if dry_run else {})}
-        own = shape.stored(identity.kind)
+        own = shape.stored(identity.kind, versioned=not dry_run)
         return self.json(request, "POST", path.rpartition("/")[0], own, query, manifest)
 
     def update(self, manifest: Manifest, identity: Identity) -> Manifest:

@@ -197,7 +197,7 @@ class _Objects:
             return Row(Change(essence(live), essence(live)))
         if answer.after is None:
             return self._unanswered(step, live, answer)
-        version = answer.after["metadata"]["resourceVersion"]
+        version = answer.after["metadata"].get("resourceVersion")
         if version != live["metadata"]["resourceVersion"] and tries > 1:
             # It changed in between; only differences that the apply makes count.
             newer = self.snapshot.client.get(self.snapshot.identity(step.manifest))
