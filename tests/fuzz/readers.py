@@ -24,7 +24,7 @@ from paddlespec.cli.app import main
 from paddlespec.cli.shared.exits import run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
     from random import Random
 
@@ -94,37 +94,21 @@ def prepare(folder: Path) -> None:
 
 
 def plan(folder: Path) -> Target:
-    """Fuzz `apply --plan`."""
-    objects = {"Job/j-trainer": dict.fromkeys(("before", "after", "uid"), "a") | {"generation": 1}}
-    objects["Job/j-trainer"]["operation"] = "create"
-    valid = {
-        "apiVersion": "paddlespec.io/v1",
-        "kind": "Plan",
-        "invocation": {
-            "paths": ["job.yaml"],
-            "overlay": [],
-            "profile": None,
-            "update": ["trainers.replicas=3"],
-            "target": None,
-            "datacenter": None,
-            "namespace": "ns",
-            "templates": None,
-            "agreed": ["replace"],
-            "withheld": [],
-        },
-        "jobs": [
-            {
-                **dict.fromkeys(("namespace", "server", "step", "run"), "x"),
-                "job": "j",
-                "objects": objects,
-            }
-        ],
-    }
+    """Fuzz `apply --plan`, with a plan that fits what the cluster answers."""
+    update = ("-u", "trainers.replicas=3")
+    with answering(coherent):
+        code, said = ran("diff", "job.yaml", *update, "--replace", "--out", "plan.json")
+        assert code == 0, said
+        valid = json.loads((folder / "plan.json").read_text())
+        command = ["apply", "--plan", "plan.json", "--dry-run", "server"]
+        code, said = ran(*command)
+        assert code == 0, said
 
     def target(random: Random) -> Ended:
         damaged = text(valid, random)
         (folder / "plan.json").write_text(damaged, encoding="utf-8", errors="surrogatepass")
-        return _ended(["apply", "--plan", "plan.json", "--dry-run", "client"], [damaged])
+        with answering(coherent):
+            return _ended(command, [damaged])
 
     return target
 
@@ -214,24 +198,33 @@ def server(_: Path) -> Target:
         chosen, damaged = random.choice(commands), []
         odds = random.choice((0.1, 0.3, 1.0))
 
-        def send(_self: Transport, _request: object, method: str, path: str, *_: object) -> bytes:
-            answer = answer_to(method, path)
+        def answer(method: str, path: str) -> Any:
             if random.random() >= odds:
-                return json.dumps(stored(answer)).encode()
-            changed = mutated(answer, random)
-            changed = json.dumps(stored(changed) if random.random() < 0.9 else changed)
-            damaged.append(f"{path}: {changed}")
-            return changed.encode()
+                return coherent(method, path)
+            changed = mutated(answer_to(method, path), random)
+            changed = stored(changed) if random.random() < 0.9 else changed
+            damaged.append(f"{path}: {json.dumps(changed)}")
+            return changed
 
-        # One request at a time, so that the same random numbers make the same answers.
-        before = engine.AT_ONCE, Transport.send
-        engine.AT_ONCE, Transport.send = 1, send  # type: ignore[method-assign,assignment]
-        try:
+        with answering(answer):
             return _ended(chosen.split(), damaged)
-        finally:
-            engine.AT_ONCE, Transport.send = before  # type: ignore[method-assign]
 
     return target
+
+
+@contextlib.contextmanager
+def answering(answer: Callable[[str, str], Any]) -> Iterator[None]:
+    """Answer the requests for a method and path, one after another, which makes inputs repeatable."""
+
+    def send(_self: Transport, _request: object, method: str, path: str, *_: object) -> bytes:
+        return json.dumps(answer(method, path)).encode()
+
+    before = engine.AT_ONCE, Transport.send
+    engine.AT_ONCE, Transport.send = 1, send  # type: ignore[method-assign,assignment]
+    try:
+        yield
+    finally:
+        engine.AT_ONCE, Transport.send = before  # type: ignore[method-assign]
 
 
 TIME = "2026-01-01T00:00:00Z"
@@ -439,8 +432,13 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
-def answer_to(method: str, path: str) -> dict[str, Any]:
+def coherent(method: str, path: str) -> Any:
     """Return what a coherent cluster would answer."""
+    return stored(answer_to(method, path))
+
+
+def answer_to(method: str, path: str) -> dict[str, Any]:
+    """Return a coherent answer, with documents inside of ConfigMaps as data."""
     if path == "/version":
         return {"gitVersion": "v1.36.0"}
     if re.fullmatch(r"/apis/[^/]+", path):
