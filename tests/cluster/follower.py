@@ -9,11 +9,11 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from control_plane import ControlPlane
+    from forked import Process
     from user import User
 
 PODS = ("trainer-0", "trainer-1", "pserver-0", "pserver-1")
@@ -58,7 +58,7 @@ class Follower:
         self._thread.start()
         self._user = user
 
-    def _read(self, process: subprocess.Popen[str]) -> None:
+    def _read(self, process: Process) -> None:
         assert process.stdout is not None
         while line := process.stdout.readline():
             self.lines.append(line)

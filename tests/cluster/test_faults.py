@@ -17,16 +17,17 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
-from forked import Command, Ended, Shell, shell
+from forked import common, ended
 from interceptor import Fate, Proxy, Seen, proxied
 from summary import FAULTS as RECORDED
 from user import LABELS, MARKED, PS, WORKLOAD, User, conditions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from control_plane import ControlPlane
+    from forked import Ended, Process
 
 COLLECTIVE = """\
 apiVersion: paddlespec.io/v1
@@ -142,12 +143,6 @@ class Outcome(NamedTuple):
     fault: str | None = None
 
 
-@pytest.fixture(scope="module")
-def commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
-    with shell(tmp_path_factory.mktemp("shell")) as forked:
-        yield forked
-
-
 @pytest.fixture
 def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
     return User.admin(control_plane, namespace, tmp_path)
@@ -155,10 +150,10 @@ def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_a_second_command_converges(
-    user: User, commands: Shell, scenario: str, record_property: Callable[[str, object], None]
+    user: User, scenario: str, record_property: Callable[[str, object], None]
 ) -> None:
     with proxied(user.plane) as proxy:
-        trial = Trial(user, commands, proxy, SCENARIOS[scenario])
+        trial = Trial(user, proxy, SCENARIOS[scenario])
         outcomes = trial.all()
     tried = [outcome for outcome in outcomes if outcome.happened]
     failed = [f"{outcome.case}: {outcome.fault}" for outcome in tried if outcome.fault]
@@ -170,8 +165,8 @@ def test_a_second_command_converges(
 class Trial:
     """All cases of one scenario."""
 
-    def __init__(self, user: User, commands: Shell, proxy: Proxy, scenario: Scenario) -> None:
-        self.user, self.commands, self.proxy, self.scenario = user, commands, proxy, scenario
+    def __init__(self, user: User, proxy: Proxy, scenario: Scenario) -> None:
+        self.user, self.proxy, self.scenario = user, proxy, scenario
         self.environment = {**user.environment, "PADDLESPEC_LOCK_SECONDS": str(TTL_SECONDS)}
         self.folders = {run_for: self._templates(run_for) for run_for in ("0s", "1h")}
 
@@ -231,7 +226,7 @@ class Trial:
 
     def _meet(self, case: Case) -> tuple[bool, str | None]:
         """Let the command meet its fault; whether it did, and what is wrong with how it ended."""
-        command: list[Command] = []
+        command: list[Process] = []
         started = threading.Event()
         met = threading.Event()
 
@@ -242,7 +237,7 @@ class Trial:
             if case.fault in SIGNALS:
                 number, fate = SIGNALS[case.fault]
                 assert started.wait(10)
-                command[0].send(number)
+                command[0].send_signal(number)
                 return fate
             if case.fault == "conflict":
                 return Fate(forward=False, status=409)
@@ -251,9 +246,9 @@ class Trial:
         route, kubeconfig = self.proxy.route(self.user.folder, self.user.namespace, decide)
         command.append(self._start(*self._command(case.name), kubeconfig=kubeconfig))
         started.set()
-        ended = command[0].wait()
+        end = ended(command[0])
         self.proxy.deliver(route)
-        return met.is_set(), _wrong(case, ended) if met.is_set() else None
+        return met.is_set(), _wrong(case, end) if met.is_set() else None
 
     def _go_on(self, case: Case, left: There) -> str | None:
         """Continue as a user would; return what is wrong with the result."""
@@ -377,17 +372,17 @@ class Trial:
         return [replacements.get(word, word) for word in self.scenario.command]
 
     def _run(self, *arguments: str, kubeconfig: Path | None = None, run_for: str = "1h") -> Ended:
-        return self._start(*arguments, kubeconfig=kubeconfig, run_for=run_for).wait()
+        return ended(self._start(*arguments, kubeconfig=kubeconfig, run_for=run_for))
 
     def _start(
         self, *arguments: str, kubeconfig: Path | None = None, run_for: str = "1h"
-    ) -> Command:
+    ) -> Process:
         if arguments[0] == "apply":
             arguments = (*arguments, "--templates", str(self.folders[run_for]))
         environment = dict(self.environment)
         if kubeconfig is not None:
             environment["KUBECONFIG"] = str(kubeconfig)
-        return self.commands.start(*arguments, folder=self.user.folder, environment=environment)
+        return common().start(*arguments, folder=self.user.folder, environment=environment)
 
     def _templates(self, run_for: str) -> Path:
         text = WORKLOAD.read_text(encoding="utf-8")

@@ -16,12 +16,12 @@ import pytest
 from user import User
 
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
     from pathlib import Path
 
     from control_plane import ControlPlane
+    from forked import Process
 
 MANY = 20
 LARGE = 10_000_000
@@ -68,7 +68,7 @@ def served(user: User, alone: None) -> Iterator[None]:
 
 
 @contextmanager
-def forwarding(user: User, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
+def forwarding(user: User, *arguments: str) -> Iterator[tuple[Process, list[int]]]:
     """Start the command, and return the local ports that it reports."""
     process = user.start("port-forward", "fit", *arguments)
     assert process.stdout

@@ -12,11 +12,11 @@ from interceptor import Fate, Seen, proxied
 from user import User
 
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from control_plane import ControlPlane
+    from forked import Process
 
 LOCK = "fit.paddlespec"
 OTHER = ("-u", "image=registry.test/paddle:2")
@@ -44,12 +44,12 @@ class Slow:
 
         self.user = user._replace(kubeconfig=route(user.folder, user.namespace, decide)[1])
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
+    def start(self, *arguments: str) -> Process:
         process = self.user.start(*arguments)
         assert self.holds.wait(60)
         return process
 
-    def end(self, process: subprocess.Popen[str], code: int = 0) -> tuple[str, str]:
+    def end(self, process: Process, code: int = 0) -> tuple[str, str]:
         self.may_go_on.set()
         out, err = process.communicate(timeout=60)
         assert process.returncode == code, err

@@ -10,10 +10,10 @@ from interceptor import Fate, Seen, intercepted
 from user import LABELS, WORKLOAD, User, conditions
 
 if TYPE_CHECKING:
-    import subprocess
     from pathlib import Path
 
     from control_plane import ControlPlane
+    from forked import Process
 
 OTHER = ("-u", "image=registry.test/paddle:2")
 HASH = "paddlespec.io/spec-hash"
@@ -266,7 +266,7 @@ def test_a_server_dry_run_tells_and_deletes_nothing(user: User) -> None:
 
 def interrupted_at(user: User, spec: str, point: int, *arguments: str, side: str = "after") -> int:
     """Apply with a client that dies at a write; return the number of writes."""
-    process: list[subprocess.Popen[str]] = []
+    process: list[Process] = []
     writes = 0
 
     def decide(seen: Seen) -> Fate:

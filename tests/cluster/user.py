@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -13,7 +12,7 @@ from urllib.error import HTTPError
 
 import outputs
 import yaml
-from forked import Ended, common
+from forked import Ended, Process, common, ended
 
 if TYPE_CHECKING:
     from control_plane import ControlPlane
@@ -91,16 +90,10 @@ class User(NamedTuple):
         own = {key: value for key, value in os.environ.items() if not key.startswith("XDG_")}
         return {**own, **home}
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
+    def start(self, *arguments: str) -> Process:
         """Start a command without waiting for its end."""
-        return subprocess.Popen(
-            [*COMMAND, *self._completed(arguments)],
-            env=self.environment,
-            cwd=self.folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
+        return common().start(
+            *self._completed(arguments), folder=self.folder, environment=self.environment
         )
 
     def run(self, *arguments: str, code: int = 0) -> Ended:
@@ -120,10 +113,7 @@ class User(NamedTuple):
 
     def attempt(self, *arguments: str) -> Ended:
         """Run a command that may end in any way."""
-        command = common().start(
-            *self._completed(arguments), folder=self.folder, environment=self.environment
-        )
-        return command.wait()
+        return ended(self.start(*arguments))
 
     def _completed(self, arguments: tuple[str, ...]) -> tuple[str, ...]:
         """*arguments* with the templates that bear marks for the fake kubelet, if there are any."""

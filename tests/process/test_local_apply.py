@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import outputs
 import pytest
+from forked import common
 from rehearsal import MARK, eventually, kill, marked
 
 from paddlespec.backends.local.store.job_folder import JobFolder
@@ -21,6 +22,8 @@ from paddlespec.backends.local.store.run_state import Phase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from forked import Process
 
     from paddlespec.backends.local.store.run_state import Status
 
@@ -78,16 +81,9 @@ class User(NamedTuple):
             **dict(self.shell),
         }
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [sys.executable, "-m", "paddlespec", *arguments],
-            env=self.environment,
-            cwd=self.folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+    def start(self, *arguments: str) -> Process:
+        """Start a command without waiting for its end."""
+        return common().start(*arguments, folder=self.folder, environment=self.environment)
 
     def run(self, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
         process = self.start(*arguments)
@@ -368,7 +364,7 @@ def test_a_run_from_before_a_reboot_is_lost(user: User) -> None:
 def test_an_apply_that_is_killed_can_be_run_again(user: User) -> None:
     """Wherever it dies, the next one sees one run or none, and no process twice."""
     spec = user.write("sleep 1000")
-    for delay in (0.2, 0.25, 0.3, 0.35, 0.4, 0.5):
+    for delay in (0.02, 0.05, 0.08, 0.12, 0.2, 0.3):
         process = user.start("apply", spec, "--target", "local")
         time.sleep(delay)
         process.kill()

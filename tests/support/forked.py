@@ -17,10 +17,11 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -34,26 +35,65 @@ class Ended(NamedTuple):
     stderr: str
 
 
-class Command:
-    """A running command."""
+class Process:
+    """A running command, with the part of the interface of `subprocess.Popen` that tests use."""
 
-    def __init__(self, connection: socket.socket, files: tuple[Path, Path]) -> None:
-        self._stream = connection.makefile("r", encoding="utf-8")
-        self._connection, self._files = connection, files
-        self.pid = int(self._stream.readline())
-        self._over = threading.Event()
+    def __init__(self, connection: socket.socket, stdout: IO[str], stderr: IO[str]) -> None:
+        self._connection, self.stdout, self.stderr = connection, stdout, stderr
+        self._answers = connection.makefile("r", encoding="utf-8")
+        self.pid = int(self._answers.readline())
+        self.returncode: int | None = None
+        self._lock = threading.Lock()
 
-    def send(self, number: signal.Signals) -> None:
-        """Send it a signal; its end can still be awaited afterwards."""
-        os.kill(self.pid, number)
+    def poll(self) -> int | None:
+        with self._lock:
+            if self.returncode is None and select.select([self._connection], [], [], 0)[0]:
+                self.returncode = int(self._answers.readline())
+                self._answers.close()
+                self._connection.close()
+            return self.returncode
 
-    def wait(self) -> Ended:
-        with self._connection, self._stream:
-            code = int(self._stream.readline())
-        out, err = (path.read_text(encoding="utf-8") for path in self._files)
-        for path in self._files:
-            path.unlink()
-        return Ended(code, out, err)
+    def wait(self, timeout: float | None = None) -> int:
+        if self.returncode is None:
+            select.select([self._connection], [], [], timeout)
+        code = self.poll()
+        if code is None:
+            raise subprocess.TimeoutExpired("paddlespec", timeout or 0)
+        return code
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """Return what it has still to print on stdout and stderr, once it has ended."""
+        limit = None if timeout is None else time.monotonic() + timeout
+        texts = ["", ""]
+
+        def read(number: int, stream: IO[str]) -> None:
+            texts[number] = stream.read()
+
+        threads = [
+            threading.Thread(target=read, args=(number, stream), daemon=True)
+            for number, stream in enumerate((self.stdout, self.stderr))
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(None if limit is None else max(0.0, limit - time.monotonic()))
+        if any(thread.is_alive() for thread in threads):
+            raise subprocess.TimeoutExpired("paddlespec", timeout or 0)
+        self.wait(None if limit is None else max(0.0, limit - time.monotonic()))
+        self.stdout.close()
+        self.stderr.close()
+        return texts[0], texts[1]
+
+    def send_signal(self, number: int) -> None:
+        """Signal it, unless it has ended."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
 
 
 class Shell:
@@ -61,25 +101,33 @@ class Shell:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._count = 0
-        self._lock = threading.Lock()
 
-    def start(self, *arguments: str, folder: Path, environment: Mapping[str, str]) -> Command:
-        with self._lock:
-            self._count += 1
-            name = self.path.parent / f"command-{self._count}"
-        files = (name.with_suffix(".out"), name.with_suffix(".err"))
+    def start(self, *arguments: str, folder: Path, environment: Mapping[str, str]) -> Process:
         connection = socket.socket(socket.AF_UNIX)
-        connection.settimeout(300)
         connection.connect(str(self.path))
         request = {
             "arguments": arguments,
             "folder": str(folder),
             "environment": dict(environment),
-            "files": [str(file) for file in files],
         }
+        pipes = [os.pipe(), os.pipe()]
+        socket.send_fds(connection, [b"."], [written for _, written in pipes])
+        for _, written in pipes:
+            os.close(written)
         connection.sendall(json.dumps(request).encode() + b"\n")
-        return Command(connection, files)
+        out, err = (open(read, encoding="utf-8") for read, _ in pipes)  # noqa: SIM115
+        return Process(connection, out, err)
+
+    def run(self, *arguments: str, folder: Path, environment: Mapping[str, str]) -> Ended:
+        """Start a command, and wait for its end."""
+        return ended(self.start(*arguments, folder=folder, environment=environment))
+
+
+def ended(process: Process) -> Ended:
+    """Wait for the end of a command."""
+    out, err = process.communicate(timeout=300)
+    assert process.returncode is not None
+    return Ended(process.returncode, out, err)
 
 
 @contextmanager
@@ -132,28 +180,32 @@ def main(path: str) -> None:
 
 def attend(connection: socket.socket) -> None:
     """Start one command, and report its end."""
+    _, outputs, _, _ = socket.recv_fds(connection, 1, 2)
     request = json.loads(connection.makefile("r", encoding="utf-8").readline())
     pid = os.fork()
     if not pid:
         connection.close()
-        become(request)
+        become(request, outputs)
+    for output in outputs:
+        os.close(output)
     connection.sendall(f"{pid}\n".encode())
     _, status = os.waitpid(pid, 0)
     connection.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
     os._exit(0)
 
 
-def become(request: dict[str, Any]) -> None:
+def become(request: dict[str, Any], outputs: list[int]) -> None:
     """Be the command, as the interpreter would run it."""
     # The commands that warmed up this process left what ends a process at once.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    time.tzset()
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    for number, name in enumerate(request["files"], 1):
-        os.dup2(os.open(name, flags, 0o600), number)
+    for number, output in enumerate(outputs, 1):
+        os.dup2(output, number)
+        os.close(output)
     sys.argv = ["paddlespec", *request["arguments"]]
     from paddlespec.__main__ import main as command
 
