@@ -24,12 +24,17 @@ _CONTROL = re.compile(
 
 
 class Style(NamedTuple):
-    """How lines look; *terminal* is for lines shown live to a person."""
+    """
+    How lines look; *terminal* is for lines shown live to a person.
+
+    A *job* is named before the replica.
+    """
 
     prefix: bool = True
     timestamps: bool = False
     color: bool = False
     terminal: bool = False
+    job: str = ""
 
 
 class Text:
@@ -138,7 +143,8 @@ def _kept(match: re.Match[bytes]) -> bytes:
 def _prefix(source: Source, width: int, number: int, style: Style) -> bytes:
     if not style.prefix:
         return b""
-    text = f"{source.label:<{width}} |"
+    job = f"{style.job}/" if style.job else ""
+    text = f"{job}{source.label:<{width}} |"
     if style.color:
         text = f"\x1b[{_COLORS[number % len(_COLORS)]}m{text}\x1b[0m"
     return f"{text} ".encode()

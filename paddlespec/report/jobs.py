@@ -18,7 +18,7 @@ _SPACE = Column("NAMESPACE", cut=True)
 _JOBS = (
     Column("NAME", cut=True),
     Column("MODE"),
-    Column("STATE"),
+    Column("STATE", states=True),
     Column("TRAINERS", right=True),
     Column("PSERVERS", right=True),
     Column("DONE", right=True),
@@ -35,7 +35,7 @@ _WORKERS = (
     Column("NAME", cut=True),
     Column("ROLE"),
     Column("RANK", right=True),
-    Column("STATE", cut=True),
+    Column("STATE", cut=True, states=True),
     Column("NODE", cut=True),
     Column("RESTARTS", right=True),
     Column("AGE", right=True),
@@ -53,18 +53,25 @@ def jobs(
     spaces: bool = False,
     wide: bool = False,
     width: int | None = None,
+    color: bool = False,
 ) -> str:
     """Print a row for each job; *spaces* adds the namespaces."""
     columns = [*([_SPACE] if spaces else []), *_JOBS]
     rows = [[*([job.namespace] if spaces else []), *_job(job, now)] for job in jobs]
-    return table(columns, rows, wide=wide, width=width)
+    return table(columns, rows, wide=wide, width=width, color=color)
 
 
 def workers(
-    workers: Sequence[Worker], now: datetime, *, wide: bool = False, width: int | None = None
+    workers: Sequence[Worker],
+    now: datetime,
+    *,
+    wide: bool = False,
+    width: int | None = None,
+    color: bool = False,
 ) -> str:
     """Print a row for each replica."""
-    return table(_WORKERS, [_worker(worker, now) for worker in workers], wide=wide, width=width)
+    rows = [_worker(worker, now) for worker in workers]
+    return table(_WORKERS, rows, wide=wide, width=width, color=color)
 
 
 def job_data(job: JobState) -> shapes.Job:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
+from functools import lru_cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from paddlespec import __version__
+from paddlespec import __version__, bundled
 from paddlespec.diagnostic import dotted
 
 if TYPE_CHECKING:
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from paddlespec.diagnostic import Diagnostic
 
 Json = dict[str, Any]
+_SECTION = re.compile(r"^## ([a-z0-9-]+)\n\n(.+?)\n\n", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 
 
 def diagnostics(findings: Sequence[Diagnostic]) -> str:
@@ -28,10 +32,7 @@ def diagnostics(findings: Sequence[Diagnostic]) -> str:
                 "name": "paddlespec",
                 "version": __version__,
                 "informationUri": "https://paddlespec.io",
-                "rules": [
-                    {"id": code, "shortDescription": {"text": code.replace("-", " ")}}
-                    for code in codes
-                ],
+                "rules": list(map(_rule, codes)),
             }
         },
         "columnKind": "unicodeCodePoints",
@@ -43,6 +44,25 @@ def diagnostics(findings: Sequence[Diagnostic]) -> str:
         "runs": [run],
     }
     return json.dumps(log, indent=2) + "\n"
+
+
+def _rule(code: str) -> Json:
+    rule: Json = {
+        "id": code,
+        "shortDescription": {"text": code.replace("-", " ")},
+        "helpUri": f"https://paddlespec.io/diagnostics#{code}",
+    }
+    if meaning := _meanings().get(code):
+        text = _LINK.sub(r"\1", meaning).replace("`", "")
+        rule["fullDescription"] = {"text": text, "markdown": meaning}
+    return rule
+
+
+@lru_cache
+def _meanings() -> dict[str, str]:
+    """The first paragraph below each heading of docs/diagnostics.md, by code."""
+    page = bundled.text("docs", "diagnostics.md")
+    return {match[1]: " ".join(match[2].split()) for match in _SECTION.finditer(page)}
 
 
 def _result(diagnostic: Diagnostic, rule: int, seen: dict[str, int]) -> Json:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from paddlespec.report.jobs import job_data, lasted, worker_data
 from paddlespec.report.moments import ago
+from paddlespec.report.states import painted
 from paddlespec.report.width import shortened, visible
 from paddlespec.runs.history import as_data
 from paddlespec.runs.state import Stage, WorkerState
@@ -28,13 +29,25 @@ _EVENTS = 8
 
 
 def status(
-    status: Status, now: datetime, following: Sequence[str], *, width: int | None = None
+    status: Status,
+    now: datetime,
+    following: Sequence[str],
+    *,
+    width: int | None = None,
+    color: bool = False,
 ) -> str:
     """Print *status* as text; *following* are the suggested next commands."""
     lines = [*_lines(status, now)]
     if following:
         lines += ["", *(f"next:       {command}" for command in following)]
-    return "".join(f"{_cut(visible(line), width).rstrip()}\n" for line in lines)
+    shown = [_cut(visible(line), width).rstrip() for line in lines]
+    state = _row("state", "")
+    if color:
+        shown = [
+            state + painted(line.removeprefix(state)) if line.startswith(state) else line
+            for line in shown
+        ]
+    return "".join(f"{line}\n" for line in shown)
 
 
 def brief(status: Status) -> str:

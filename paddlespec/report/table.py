@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from paddlespec.report.states import painted
 from paddlespec.report.width import cells, shortened, visible
 
 if TYPE_CHECKING:
@@ -22,13 +23,15 @@ class Column(NamedTuple):
     """
     One column: numbers are aligned `right`, and `wide` columns are shown on demand.
 
-    A column may be `cut` to fit if the row stays clear without the full text.
+    A column may be `cut` to fit if the row stays clear without the full text. One that holds
+    `states` may be colored.
     """
 
     head: str
     right: bool = False
     wide: bool = False
     cut: bool = False
+    states: bool = False
 
 
 def table(
@@ -37,6 +40,7 @@ def table(
     *,
     wide: bool = False,
     width: int | None = None,
+    color: bool = False,
 ) -> str:
     """Print *rows* below the heads of *columns*, at most *width* wide; empty without rows."""
     if not rows:
@@ -48,7 +52,7 @@ def table(
     widths = [max(cells(line[index]) for line in lines) for index, _ in enumerate(shown)]
     if width is not None:
         widths = _fitted(shown, widths, width)
-    return "".join(_line(shown, line, widths) for line in lines)
+    return "".join(_line(shown, line, widths, color=color) for line in lines)
 
 
 def _fitted(columns: Sequence[Column], widths: list[int], most: int) -> list[int]:
@@ -66,10 +70,14 @@ def _fitted(columns: Sequence[Column], widths: list[int], most: int) -> list[int
     return fitted
 
 
-def _line(columns: Sequence[Column], line: Sequence[str], widths: Sequence[int]) -> str:
+def _line(
+    columns: Sequence[Column], line: Sequence[str], widths: Sequence[int], *, color: bool
+) -> str:
     parts = []
     for column, text, width in zip(columns, line, widths):
         text = shortened(text, width)
         space = " " * (width - cells(text))
+        if color and column.states:
+            text = painted(text)
         parts.append(space + text if column.right else text + space)
     return _GAP.join(parts).rstrip() + "\n"

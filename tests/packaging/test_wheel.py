@@ -41,7 +41,7 @@ def test_the_wheel_holds_code_schemas_and_templates(wheel: Path) -> None:
             for path in (ROOT / tree).rglob("*")
             if path.is_file()
         }
-    assert names == expected
+    assert names == {*expected, "paddlespec/docs/diagnostics.md"}
 
 
 def test_a_fresh_install_renders_an_example(wheel: Path, tmp_path: Path) -> None:
@@ -68,3 +68,4 @@ def test_a_fresh_install_renders_an_example(wheel: Path, tmp_path: Path) -> None
 def test_both_installs_find_their_files() -> None:
     assert Path(bundled("schemas", "paddlejob.v1.json")).is_file()
     assert Path(bundled("templates", "kubernetes", "job.yaml.j2")).is_file()
+    assert Path(bundled("docs", "diagnostics.md")).is_file()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import re
 import struct
 import subprocess
 import sys
@@ -73,7 +74,9 @@ def on_a_terminal(home: Path, *arguments: str) -> str:
 def test_tables_fit_a_terminal_and_are_whole_elsewhere(home: Path) -> None:
     cut = 0
     for arguments in TABLES:
-        shown = on_a_terminal(home, *arguments).splitlines()
+        colored = on_a_terminal(home, *arguments)
+        assert re.search("\x1b\\[3[123]m(running|succeeded|failed)\x1b\\[0m", colored) or cut == 2
+        shown = re.sub("\x1b\\[[0-9]*m", "", colored).splitlines()
         assert len(shown) > 1
         assert max(map(len, shown)) <= 80, shown
         cut += any("…" in line for line in shown)

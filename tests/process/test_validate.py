@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from typing import IO, TYPE_CHECKING
@@ -267,3 +268,21 @@ def _next(stream: IO[bytes]) -> bytes:
         return stream.read(4096)
     except OSError:  # on Linux, the other end of the terminal is closed
         return b""
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+@pytest.mark.parametrize(
+    ("where", "path"), [(".", "."), (".", "./jobs/ctr"), ("jobs", "ctr"), ("jobs/ctr", "../ctr")]
+)
+def test_services_get_paths_from_the_root_of_the_repository(
+    tmp_path: Path, where: str, path: str
+) -> None:
+    (tmp_path / "jobs" / "ctr").mkdir(parents=True)
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    write(tmp_path / "jobs" / "ctr", "paddlejob.yaml", SPEC % "a" + "  nope: 1\n")
+    written = paddlespec(tmp_path / where, "validate", path, "-o", "github").stdout
+    assert "file=jobs/ctr/paddlejob.yaml," in written
+    log = json.loads(paddlespec(tmp_path / where, "validate", path, "-o", "sarif").stdout)
+    (result,) = log["runs"][0]["results"]
+    location = result["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert location == {"uri": "jobs/ctr/paddlejob.yaml"}

@@ -285,8 +285,12 @@ def sarif(reported: list[Diagnostic]) -> Any:
 
 def test_sarif_fits_its_schema_and_names_rule_and_region() -> None:
     run = sarif([*findings(SPEC), WHOLE, OPTION])
-    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    described = run["tool"]["driver"]["rules"]
+    rules = [rule["id"] for rule in described]
     assert rules == sorted(rules)
+    unknown = next(rule for rule in described if rule["id"] == "unknown-key")
+    assert unknown["helpUri"] == "https://paddlespec.io/diagnostics#unknown-key"
+    assert len(unknown["fullDescription"]["text"]) > len(unknown["shortDescription"]["text"])
     assert [rules[result["ruleIndex"]] for result in run["results"]] == [
         result["ruleId"] for result in run["results"]
     ]

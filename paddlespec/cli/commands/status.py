@@ -107,4 +107,6 @@ class _Following:
         if self._output != "text":
             return listing.dumped(self._output, report.data(status, following))
         now = datetime.now(timezone.utc)
-        return report.status(status, now, following, width=listing.width())
+        return report.status(
+            status, now, following, width=listing.width(), color=listing.is_colored()
+        )

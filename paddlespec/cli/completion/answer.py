@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
-import sys
 from contextlib import redirect_stderr
 from io import StringIO
 from typing import TYPE_CHECKING
+
+from paddlespec.cli.shared import output as write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,8 +41,8 @@ def answer(arguments: Sequence[str]) -> int:
     cut = _last_break(current, breaks)
     for word, meaning in sorted(offered.words):
         shown = f"\t{visible(meaning)}" if meaning and shell != "bash" else ""
-        sys.stdout.write(f"{visible(word[cut:])}{shown}\n")
-    sys.stdout.writelines(f"{directive}\n" for directive in _directives(offered))
+        write.data(f"{visible(word[cut:])}{shown}\n")
+    write.lines(_directives(offered))
     return 0
 
 

@@ -7,6 +7,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from paddlespec.cli.shared import output as write
+from paddlespec.cli.shared.again import again, pasted
 from paddlespec.cli.shared.concurrently import concurrently
 from paddlespec.cli.shared.job_refs import backend_of
 from paddlespec.cli.shared.output import note_event, report_failure
@@ -37,6 +38,7 @@ class Applied(NamedTuple):
     engine: Engine
     run: Run
     is_foreground: bool = False
+    file: str = "-"
 
 
 class Tally:
@@ -115,12 +117,13 @@ def apply_all(
 
             report(Event(f"{name}: {summary(job.loaded.code)}"))
         run = engine.apply(work, mode, counting, consent)
-        return Applied(name, engine, run, is_foreground)
+        return Applied(name, engine, run, is_foreground, job.loaded.file)
 
     def finish(job: Built, outcome: Applied | OperationFailed) -> None:
         name = job.loaded.job.metadata.name
         tally.note(name)
         if isinstance(outcome, OperationFailed):
+            outcome.hint = pasted(outcome.hint, job.loaded.file)
             codes.append(report_failure(name, outcome))
             tally.failed(name, outcome)
             return
@@ -158,7 +161,7 @@ def wait_for_all(
     *before_end* is called before the end of a run is printed.
     """
     from paddlespec.runs.backoff import Backoff
-    from paddlespec.runs.failures import OperationFailed, TimeRanOut
+    from paddlespec.runs.failures import JobFailed, OperationFailed, TimeRanOut
 
     codes = []
     pauses = Backoff().pauses()
@@ -167,7 +170,12 @@ def wait_for_all(
 
     def fail(job: Applied, error: OperationFailed) -> None:
         shown.drop(job.name)
+        error.hint = pasted(error.hint, job.file)
         codes.append(report_failure(job.name, error))
+        if isinstance(error, JobFailed):
+            write.note(f"next: paddlespec logs {job.name}{_where(job)}")
+            if job.file != "-":
+                write.note(f"      {again(job.file, '--rerun')}")
         tally.failed(job.name, error)
 
     pending = list(applied)
@@ -198,6 +206,11 @@ def wait_for_all(
     finally:
         shown.clear()
     return codes
+
+
+def _where(job: Applied) -> str:
+    """The option that finds the logs of a job that is over."""
+    return " --target local" if job.is_foreground else ""
 
 
 def _fetch(pending: Sequence[Applied]) -> None:

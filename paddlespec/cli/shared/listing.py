@@ -80,6 +80,13 @@ def width() -> int | None:
     return max(_NARROWEST, shutil.get_terminal_size().columns)
 
 
+def is_colored() -> bool:
+    """Whether tables and texts have colors."""
+    from paddlespec.cli.shared.session import colored
+
+    return colored(sys.stdout)
+
+
 def dumped(form: str, data: Any) -> str:
     """Plain data as JSON or YAML."""
     if form == "json":

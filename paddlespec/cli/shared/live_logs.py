@@ -28,10 +28,13 @@ class LiveLogs:
     def __init__(self, applied: Sequence[Applied], *, no_color: bool) -> None:
         self._threads: dict[str | None, _Shown] = {}
         self._fence = ExitStack()
+        several = len(applied) > 1
         for job in applied:
             logs = job.engine.capabilities.logs
             if job.is_foreground and logs is not None and job.run.ended is None:
-                self._threads[job.run.uid] = _Shown(logs, job.name, no_color=no_color)
+                self._threads[job.run.uid] = _Shown(
+                    logs, job.name, several=several, no_color=no_color
+                )
 
     def finish(self, run: Run) -> None:
         """Wait until everything that an ended run wrote is shown."""
@@ -52,7 +55,7 @@ class LiveLogs:
 class _Shown:
     """The logs of the latest run of one job."""
 
-    def __init__(self, logs: Logs, name: str, *, no_color: bool) -> None:
+    def __init__(self, logs: Logs, name: str, *, several: bool, no_color: bool) -> None:
         from paddlespec.cli.shared.output import note
         from paddlespec.cli.shared.session import colored
         from paddlespec.logs.noise import Folded
@@ -65,7 +68,8 @@ class _Shown:
         self._stopped = False
         self._logs = _Stoppable(merged, lambda: self._stopped)
         color = colored(sys.stdout, no_color=no_color)
-        text = Text(replicas, Style(color=color, terminal=sys.stdout.isatty()))
+        style = Style(color=color, terminal=sys.stdout.isatty(), job=name if several else "")
+        text = Text(replicas, style)
         # Files and pipes get every line.
         self._form: Form = text
         if sys.stdout.isatty():

@@ -13,6 +13,7 @@ from paddlespec.pipeline import Choices, Loaded, load
 from paddlespec.spec.files import Files
 
 SPEC = "paddlejob.yaml"
+_FORCE = ("FORCE_COLOR", "CLICOLOR_FORCE")
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -89,7 +90,9 @@ def formatted(
 
 
 def colored(stream: TextIO, *, no_color: bool = False) -> bool:
-    """Whether *stream* is a terminal on which the user wants colors."""
-    if no_color or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+    """Whether *stream* is a terminal on which the user wants colors, or they are forced."""
+    if no_color or os.environ.get("NO_COLOR"):
         return False
-    return stream.isatty()
+    if any(os.environ.get(name) not in (None, "", "0") for name in _FORCE):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"

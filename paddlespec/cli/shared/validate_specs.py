@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
+from paddlespec.boundary import boundary, is_inside
 from paddlespec.cli.shared import output as write
 from paddlespec.cli.shared.exits import Exit
 from paddlespec.cli.shared.parallel import spread
@@ -61,7 +63,8 @@ def validate(
         from paddlespec import report
 
         printed = write.commands if output == "github" else write.data
-        printed(report.diagnostics(output, diagnostics))
+        shown = diagnostics if output == "json" else list(map(_from_root, diagnostics))
+        printed(report.diagnostics(output, shown))
     return Exit.no if has_errors(diagnostics) else Exit.done
 
 
@@ -82,6 +85,18 @@ def _check(names: Sequence[str], chosen: Choices) -> _Checked:
 
                 diagnostics += patch_faults(job, Templates())
     return _Checked(jobs_named, diagnostics, files.excerpted(diagnostics))
+
+
+def _from_root(diagnostic: Diagnostic) -> Diagnostic:
+    """Name the file from the root of its repository, as services that scan code do."""
+    file = diagnostic.span.file
+    if file.startswith(("--", "<")):
+        return diagnostic
+    limit = boundary(os.path.dirname(file))
+    name = os.path.join(os.path.realpath(os.path.dirname(file)), os.path.basename(file))
+    inside = limit.is_repository and is_inside(name, limit.top)
+    path = os.path.relpath(name, limit.top) if inside else os.path.normpath(file)
+    return diagnostic._replace(span=diagnostic.span._replace(file=path))
 
 
 def _texts(diagnostics: Sequence[Diagnostic], chosen: Choices) -> dict[str, str]:

@@ -73,7 +73,7 @@ def _redraw(look: Callable[[], Shown], pause: Callable[[float], None]) -> None:
     with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
         while True:
             shown = look()
-            live.update(Text(shown.whole.rstrip("\n")), refresh=True)
+            live.update(Text.from_ansi(shown.whole.rstrip("\n")), refresh=True)
             if shown.last:
                 break
             pause(SECONDS)

@@ -119,5 +119,7 @@ def _listing(states: list[JobState], *, spaces: bool) -> Listing:
     return Listing(
         lambda: {"jobs": [job_data(job) for job in states]},
         lambda: [f"{job.namespace}/{job.name}" if spaces else job.name for job in states],
-        lambda wide, width: table(states, now, spaces=spaces, wide=wide, width=width),
+        lambda wide, width: table(
+            states, now, spaces=spaces, wide=wide, width=width, color=listing.is_colored()
+        ),
     )

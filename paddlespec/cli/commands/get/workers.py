@@ -64,5 +64,7 @@ def _listing(job: str, replicas: list[Worker]) -> Listing:
     return Listing(
         lambda: {"job": job, "workers": [worker_data(worker) for worker in replicas]},
         lambda: [worker.name for worker in replicas],
-        lambda wide, width: table(replicas, now, wide=wide, width=width),
+        lambda wide, width: table(
+            replicas, now, wide=wide, width=width, color=listing.is_colored()
+        ),
     )
