@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from paddlespec.checks import reads
 from paddlespec.checks.shell import SHELLS, Run, runs
 from paddlespec.checks.written import written
-from paddlespec.render import runtime
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,13 +16,9 @@ if TYPE_CHECKING:
     from paddlespec.model import Role, Spec
     from paddlespec.render.runtime import RoleName
 
-_LAUNCHERS = ("paddle.distributed.launch", "paddle.distributed.fleet.launch", "fleetrun")
-# A spec that sets these replaces the launcher on purpose.
-_RANKS = frozenset(("PADDLE_TRAINER_ID", "PADDLE_TRAINERS_NUM", "PADDLE_TRAINER_ENDPOINTS"))
 _FAULT_TOLERANT = ("start_new_pserver", "start_new_trainer", "start_master")
 _MASTER_VARIABLES = ("MASTER_IP", "ETCD_IP")
 _SHELL_OPERATORS = frozenset(("&&", "||", "|", ";", "&", ">", ">>", "<", "2>&1"))
-_FLAGS = ("--nnodes", "--nproc_per_node", "--log_dir", "--master", "--rank")
 _MAX_HINT_LENGTH = 120
 
 
@@ -34,7 +29,21 @@ def command_of(spec: Spec, name: RoleName, role: Role) -> tuple[Path, str | list
     return ("spec", "command"), spec.command
 
 
-def _shell_script(path: Path, command: str | list[str]) -> tuple[Path, str] | None:
+def args_of(spec: Spec, name: RoleName, role: Role) -> tuple[Path, list[str]]:
+    """Return the arguments of a role and their path."""
+    return (("spec", name, "args"), role.args) if role.args else (("spec", "args"), spec.args)
+
+
+def program_of(spec: Spec, name: RoleName, role: Role) -> tuple[Path, str | list[str] | None]:
+    """Return the command of a role or, without one, the arguments for the image's entry point."""
+    path, command = command_of(spec, name, role)
+    if command is None:
+        path, args = args_of(spec, name, role)
+        command = args or None
+    return path, command
+
+
+def shell_script(path: Path, command: str | list[str]) -> tuple[Path, str] | None:
     """Return the text a shell reads and its path, or None if no shell is involved."""
     if isinstance(command, str):
         return path, command
@@ -43,9 +52,9 @@ def _shell_script(path: Path, command: str | list[str]) -> tuple[Path, str] | No
     return None
 
 
-def _runs_of(facts: Facts, path: Path, command: str | list[str]) -> tuple[Path, list[Run]]:
+def runs_of(facts: Facts, path: Path, command: str | list[str]) -> tuple[Path, list[Run]]:
     """Return what *command* runs, spelled as in its file if it is on one line."""
-    script = _shell_script(path, command)
+    script = shell_script(path, command)
     if script is None:
         return path, [Run(" ".join(command), list(command))]
     path, text = script
@@ -55,110 +64,41 @@ def _runs_of(facts: Facts, path: Path, command: str | list[str]) -> tuple[Path, 
     return path, list(runs(text))
 
 
-@reads(
-    "spec.mode",
-    "spec.command",
-    "spec.allowManagedEnv",
-    "spec.{role}.command",
-    "spec.trainers.replicas",
-    "spec.trainers.processesPerReplica",
-)
-def launcher(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
-    """Without a launcher, several processes train several separate models."""
-    spec = facts.job.spec
-    trainers = spec.trainers
-    processes = trainers.replicas * trainers.processes_per_replica
-    if spec.mode != "collective" or processes == 1 or not _RANKS.isdisjoint(spec.allow_managed_env):
-        return
-    path, command = command_of(spec, name, role)
-    if command is None or _launches(command):
-        return
-    path, runs_of_command = _runs_of(facts, path, command)
-    for run in reversed(runs_of_command):
-        if script := run.script():
-            message = (
-                f"without the launcher, {processes} processes train {processes} separate models"
-            )
-            hint = _replacement(run.launched(script), command)
-            yield facts.error("no-launcher", message, path, hint)
-            return
-
-
-def _replacement(words: list[str], command: str | list[str]) -> str:
+def replacement(words: list[str], command: str | list[str]) -> str:
     """Return the hint to use *words*, as a list or a string like *command*."""
     text = f"[{', '.join(words)}]" if isinstance(command, list) else " ".join(words)
     return f"use: {text if len(text) <= _MAX_HINT_LENGTH else text[:_MAX_HINT_LENGTH] + '…'}"
 
 
-def _launches(command: str | list[str]) -> bool:
-    text = command if isinstance(command, str) else " ".join(command)
-    return any(module in text for module in _LAUNCHERS)
-
-
-@reads("spec.mode", "spec.command", "spec.{role}.command")
-def launcher_in_ps(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
-    """In mode ps a replica has one role; the launcher would start both roles in every replica."""
-    if facts.job.spec.mode != "ps":
+@reads("spec.mode", "spec.command", "spec.args", "spec.{role}.command", "spec.{role}.args")
+def args_without_command(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
+    """Arguments are for the entry point of the image, which a command replaces."""
+    spec = facts.job.spec
+    path, args = args_of(spec, name, role)
+    if not args:
         return
-    path, command = command_of(facts.job.spec, name, role)
-    if command is None or not _launches(command):
-        return
-    path, runs_of_command = _runs_of(facts, path, command)
-    hint = "run the program directly: python train.py"
-    for run in runs_of_command:
-        if _launches(run.text) and (direct := run.without_launcher()):
-            hint = _replacement(direct, command)
-    message = "in mode ps the launcher would start servers and trainers in every replica"
-    yield facts.error("launcher-in-ps", message, path, hint)
+    if spec.mode == "legacy":
+        message = "mode legacy starts the programs of Paddle, and not the entry point of the image"
+        yield facts.error("args", message, path, "set `command` instead", key=True)
+    elif command_of(spec, name, role)[1] is not None and (role.args or not role.command):
+        message = "`args` has no effect beside `command`, which replaces the entry point"
+        hint = "add the arguments to `command`, or remove it"
+        yield facts.error("args", message, path, hint, key=True)
 
 
 @reads(
     "spec.mode",
-    "spec.env",
+    "spec.image",
     "spec.command",
-    "spec.{role}.env",
+    "spec.args",
     "spec.{role}.command",
-    "spec.trainers.replicas",
-    "spec.trainers.processesPerReplica",
+    "spec.{role}.args",
+    "spec.{role}.image",
 )
-def launcher_flags(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
-    """The launcher's arguments are overridden by the variables of the runtime contract."""
-    spec = facts.job.spec
-    path, command = command_of(spec, name, role)
-    if spec.mode != "collective" or not command or not _launches(command):
-        return
-    text = command if isinstance(command, str) else " ".join(command)
-    if not any(flag in text for flag in _FLAGS):
-        return
-    values: dict[str, tuple[str, str | None, str | None]] = {
-        "nnodes": ("PADDLE_NNODES", str(spec.trainers.replicas), "trainers.replicas"),
-        "nproc_per_node": (
-            "PADDLE_NPROC_PER_NODE",
-            str(spec.trainers.processes_per_replica),
-            "trainers.processesPerReplica",
-        ),
-        "log_dir": ("PADDLE_LOG_DIR", "/tmp/paddle-log", None),
-    }
-    if runtime.meets(facts.job):
-        values |= {"master": ("PADDLE_MASTER", None, None), "rank": ("PADDLE_RANK", None, None)}
-    path, runs_of_command = _runs_of(facts, path, command)
-    for run in runs_of_command:
-        for flag, value in run.launcher_flags():
-            variable, actual, field = values.get(flag, ("", None, None))
-            if not variable or value == actual or variable in spec.env or variable in role.env:
-                continue
-            assignment = f"{variable}={actual}" if actual else variable
-            message = f"--{flag} has no effect: {assignment} takes precedence"
-            hint = f"remove it, or set {variable} in `env` and add it to `allowManagedEnv`"
-            hint = f"remove it; the value comes from `{field}`" if field else hint
-            yield facts.warning("launcher-flag", message, path, hint)
-
-
-@reads("spec.mode", "spec.image", "spec.command", "spec.{role}.command", "spec.{role}.image")
 def no_command(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
     """Paddle's own images start a shell, which exits at once and trains nothing."""
     spec = facts.job.spec
-    if spec.mode == "legacy" or role.command or spec.command:
+    if spec.mode == "legacy" or program_of(spec, name, role)[1]:
         return
     repository = (role.image or spec.image).partition("@")[0].split("/")
     if len(repository) > 1 and repository[-2] == "paddlepaddle":
@@ -213,13 +153,13 @@ def empty_words(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic
             yield facts.warning("exec-form", message, (*path, index), hint)
 
 
-@reads("spec.command", "spec.{role}.command")
+@reads("spec.command", "spec.args", "spec.{role}.command", "spec.{role}.args")
 def exec_form(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
     """A list is executed without a shell: nothing splits, joins or expands its items."""
-    path, command = command_of(facts.job.spec, name, role)
-    if not isinstance(command, list) or _shell_script(path, command):
+    path, command = program_of(facts.job.spec, name, role)
+    if not isinstance(command, list) or shell_script(path, command):
         return
-    if len(command) == 1 and " " in command[0].strip():
+    if len(command) == 1 and path[-1] == "command" and " " in command[0].strip():
         message = "the only item of the list is taken as the name of the program"
         hint = f"write it as a string: command: {command[0]}"[:_MAX_HINT_LENGTH]
         yield facts.warning("exec-form", message, (*path, 0), hint)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from paddlespec.checks import reads
 from paddlespec.quantity import quantity
+from paddlespec.render import runtime
 from paddlespec.render.resources import request
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def accelerator(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic
         yield facts.error("accelerator", message, path, "use a name such as nvidia.com/gpu")
 
 
-@reads("spec.mode", "spec.{role}.resources.gpu", "spec.trainers.processesPerReplica")
+@reads("spec.mode", "spec.{role}.resources", "spec.trainers")
 def gpus_are_used(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
     """The launcher assigns one accelerator to each process; pservers use none."""
     gpus = role.resources.gpu
@@ -97,8 +98,8 @@ def gpus_are_used(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnost
     if name == "pservers":
         yield facts.warning("gpu-count", "pservers use no accelerators", path, "remove `gpu`")
     elif facts.job.spec.mode == "collective":
-        processes = facts.job.spec.trainers.processes_per_replica
-        hint = f"set `processesPerReplica: {gpus}`"
+        processes = runtime.processes(facts.job)
+        hint = f"remove `processesPerReplica`, or set it to {gpus}"
         if processes < gpus:
             message = f"{processes} of {gpus} accelerators used: each process uses one"
             yield facts.warning("gpu-count", message, path, hint)

@@ -10,6 +10,7 @@ from paddlespec.checks import reads
 from paddlespec.checks.written import has_unknown_keys, written
 from paddlespec.diagnostic import did_you_mean
 from paddlespec.render import runtime
+from paddlespec.render.devices import device
 from paddlespec.render.runtime import Context
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ _MISLEADING = frozenset(("DISTRIBUTED_TRAINER_ENDPOINTS",))
 _SET_BY_IMAGES = frozenset(("PATH", "HOME", "PYTHONPATH", "LD_LIBRARY_PATH", "PWD", "USER"))
 # Comparing names is slow: with more than this many, no similar name is suggested.
 _MAX_CANDIDATES = 50
-_DEVICES = frozenset(("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"))
 
 
 @reads("{env}", "spec.mode", "spec.allowManagedEnv")
@@ -133,12 +133,15 @@ def case(facts: Facts, path: Path, env: Env) -> Iterator[Diagnostic]:
         seen.setdefault(folded, name)
 
 
-@reads("{env}", "spec.trainers.resources.gpu", "spec.pservers.resources.gpu")
+@reads("{env}", "spec.trainers.resources", "spec.pservers.resources")
 def devices(facts: Facts, path: Path, env: Env) -> Iterator[Diagnostic]:
     """The device plugin decides which accelerators a replica sees."""
     spec = facts.job.spec
     role = spec.pservers if path[1] == "pservers" else spec.trainers
-    for name in _DEVICES.intersection(env) if role and role.resources.gpu else ():
+    kind = device(role.resources.accelerator) if role and role.resources.gpu else None
+    for name in (*kind.visible, kind.selected) if kind else ():
+        if name not in env:
+            continue
         message = f"{name} overrides the accelerators assigned by the node"
         hint = "remove it; `resources.gpu` sets the number of accelerators"
         yield facts.warning("visible-devices", message, (*path, name), hint, key=True)
@@ -159,6 +162,7 @@ def devices(facts: Facts, path: Path, env: Env) -> Iterator[Diagnostic]:
     "spec.workspace",
     "spec.input",
     "spec.output",
+    "spec.logs",
 )
 def references(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
     """`$(NAME)` expands only to variables defined before it; `$NAME` never expands."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from paddlespec.checks import reads
 from paddlespec.images.reference import fault
+from paddlespec.render.devices import DEVICES, device
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,6 +40,12 @@ class Image(NamedTuple):
         match = _plain_version().match(self.tag or "") if self.is_official else None
         return (int(match[1]), int(match[2])) if match else None
 
+    @property
+    def release(self) -> tuple[int, int] | None:
+        """Major and minor version of an official image of any kind."""
+        match = _any_version().match(self.tag or "") if self.is_official else None
+        return (int(match[1]), int(match[2])) if match else None
+
 
 @lru_cache(maxsize=64)
 def image(name: str) -> Image:
@@ -54,7 +61,12 @@ def _plain_version() -> re.Pattern[str]:
     return re.compile(r"([0-9]{1,3})\.([0-9]{1,3})(\.[0-9]+)?(-?(rc|a|b|beta|alpha)[0-9.]*)?\Z")
 
 
-def _image_of(job: Job, name: RoleName, role: Role) -> tuple[Path, str]:
+@lru_cache(maxsize=1)
+def _any_version() -> re.Pattern[str]:
+    return re.compile(r"([0-9]{1,3})\.([0-9]{1,3})(?![0-9])")
+
+
+def image_of(job: Job, name: RoleName, role: Role) -> tuple[Path, str]:
     return (
         (("spec", name, "image"), role.image) if role.image else (("spec", "image"), job.spec.image)
     )
@@ -63,7 +75,7 @@ def _image_of(job: Job, name: RoleName, role: Role) -> tuple[Path, str]:
 @reads("spec.image", "spec.{role}.image")
 def spelling(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
     """The cluster reports an invalid image name only after every pod waits for the image."""
-    path, text = _image_of(facts.job, name, role)
+    path, text = image_of(facts.job, name, role)
     if invalid := fault(text):
         yield facts.error("image-name", invalid.message, path, invalid.hint)
 
@@ -71,7 +83,7 @@ def spelling(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
 @reads("spec.image", "spec.{role}.image")
 def tag(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
     """The reviewed image must be the one that runs: without a version it may change."""
-    path, text = _image_of(facts.job, name, role)
+    path, text = image_of(facts.job, name, role)
     reference = image(text)
     if reference.digest is None and reference.tag in (None, "latest"):
         problem = "has the tag latest" if reference.tag else "has no tag"
@@ -86,7 +98,7 @@ def parameter_server(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagn
     spec = facts.job.spec
     if spec.mode != "ps":
         return
-    path, text = _image_of(facts.job, name, role)
+    path, text = image_of(facts.job, name, role)
     version = image(text).version
     if version is None or version[0] < 3:
         return
@@ -101,13 +113,16 @@ def parameter_server(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagn
         yield facts.warning("no-ps-runtime", message, path, hint)
 
 
-@reads("spec.image", "spec.{role}.image", "spec.{role}.resources.gpu")
+@reads("spec.image", "spec.{role}.image", "spec.{role}.resources")
 def for_accelerators(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
     """A CPU image leaves the accelerators idle."""
     if not role.resources.gpu:
         return
-    path, text = _image_of(facts.job, name, role)
+    path, text = image_of(facts.job, name, role)
     if image(text).version:
         message = f"{image(text).tag} is a CPU image, but {name} request accelerators"
-        hint = "use a tag of paddlepaddle/paddle with gpu in its name"
+        kind = device(role.resources.accelerator)
+        hint = f"use an image of Paddle for {kind.name if kind else role.resources.accelerator}"
+        if kind is None or kind is DEVICES[0]:
+            hint = "use a tag of paddlepaddle/paddle with gpu in its name"
         yield facts.warning("cpu-image", message, path, hint)

@@ -31,7 +31,7 @@ def _output(spec: Spec) -> tuple[str, str] | None:
     return ("workspace", spec.workspace) if spec.workspace else None
 
 
-@reads("spec.volumes", "spec.input", "spec.output", "spec.workspace", "spec.package")
+@reads("spec.volumes", "spec.input", "spec.output", "spec.workspace", "spec.package", "spec.logs")
 def on_a_mount(facts: Facts) -> Iterator[Diagnostic]:
     """Files that exist before or after a replica must be on a volume."""
     spec = facts.job.spec
@@ -40,6 +40,7 @@ def on_a_mount(facts: Facts) -> Iterator[Diagnostic]:
         ("input", spec.input),
         ("output", spec.output),
         ("workspace", spec.workspace),
+        ("logs", spec.logs),
     ):
         if value:
             locations.append((("spec", name), value))
@@ -52,15 +53,25 @@ def on_a_mount(facts: Facts) -> Iterator[Diagnostic]:
             yield facts.error("not-on-a-mount", f"{value} is not on a volume", path, hint)
 
 
-@reads("spec.volumes", "spec.output", "spec.workspace")
+@reads("spec.volumes", "spec.output", "spec.workspace", "spec.logs")
 def output_is_writable(facts: Facts) -> Iterator[Diagnostic]:
-    """Results cannot be written to a read-only mount."""
+    """Results and logs cannot be written to a read-only mount."""
     spec = facts.job.spec
-    if place := _output(spec):
+    for place in filter(None, (_output(spec), ("logs", spec.logs) if spec.logs else None)):
         volume = mount_of(spec.volumes, place[1])
         if volume is not None and not writable(volume):
             message = f"{place[1]} is on volume {volume.name}, which is read-only"
             yield facts.error("read-only-output", message, ("spec", place[0]))
+
+
+@reads("spec.logs", "spec.mode")
+def logs_of_the_launcher(facts: Facts) -> Iterator[Diagnostic]:
+    """Only Paddle's launcher, in mode collective, writes log files."""
+    spec = facts.job.spec
+    if spec.logs and spec.mode != "collective":
+        message = f"`logs` has no effect in mode {spec.mode}, which has no launcher"
+        hint = "remove it; `paddlespec logs` shows the output of the program"
+        yield facts.warning("no-logs", message, ("spec", "logs"), hint, key=True)
 
 
 @reads("spec.input", "spec.output")
@@ -134,7 +145,7 @@ def runs_beside_code(facts: Facts) -> Iterator[Diagnostic]:
     spec, package = facts.job.spec, facts.job.spec.package
     if package is None or not package.path.startswith("/"):
         return
-    code, workdir = clean(package.path), clean(spec.workdir)
+    code, workdir = clean(package.path), clean(spec.workdir or package.path)
     command = spec.trainers.command or spec.command or ""
     text = command if isinstance(command, str) else " ".join(command)
     if not holds(code, workdir) and not holds(workdir, code) and code not in text:

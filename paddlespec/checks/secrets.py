@@ -122,12 +122,13 @@ def in_parameters(facts: Facts) -> Iterator[Diagnostic]:
             yield facts.warning("looks-like-secret", message, path, _HINT)
 
 
-@reads("spec.command", "spec.setup", "spec.teardown", "spec.package")
+@reads("spec.command", "spec.args", "spec.setup", "spec.teardown", "spec.package")
 def in_commands(facts: Facts) -> Iterator[Diagnostic]:
     """Commands are visible in all output and to everyone who may read pods."""
     spec = facts.job.spec
     for name, value in (
         ("command", spec.command),
+        ("args", spec.args),
         ("setup", spec.setup),
         ("teardown", spec.teardown),
     ):
@@ -137,11 +138,12 @@ def in_commands(facts: Facts) -> Iterator[Diagnostic]:
         yield from _in_command(facts, ("spec", "package", "pip"), spec.package.pip)
 
 
-@reads("spec.{role}.command")
+@reads("spec.{role}.command", "spec.{role}.args")
 def in_role_commands(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
     """Check the command of one role in the same way."""
-    if role.command:
-        yield from _in_command(facts, ("spec", name, "command"), role.command)
+    for field, value in (("command", role.command), ("args", role.args)):
+        if value:
+            yield from _in_command(facts, ("spec", name, field), value)
 
 
 @reads("spec.patches")

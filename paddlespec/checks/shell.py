@@ -99,6 +99,14 @@ class Run(NamedTuple):
                 return [python, *self.words[index:]]
         return None
 
+    def assignments(self) -> dict[str, str]:
+        """Return the variables of a command that only assigns some, with their values."""
+        words = self.words[1:] if self.words[0] in ("export", "local", "readonly") else self.words
+        pairs = [word.partition("=") for word in words]
+        if not all(equals and name.isidentifier() for name, equals, _ in pairs):
+            return {}
+        return {name: value.strip("\"'") for name, _, value in pairs}
+
     def launcher_flags(self) -> Iterator[tuple[str, str]]:
         """Yield the arguments of the launcher, which end at its program."""
         words = iter(self.words)

@@ -45,7 +45,7 @@ def _is_misspelled(facts: Facts) -> bool:
 def processes_per_replica(facts: Facts) -> Iterator[Diagnostic]:
     """Only Paddle's launcher, in mode collective, starts several processes per replica."""
     spec = facts.job.spec
-    if spec.mode != "collective" and spec.trainers.processes_per_replica > 1:
+    if spec.mode != "collective" and (spec.trainers.processes_per_replica or 1) > 1:
         path = ("spec", "trainers", "processesPerReplica")
         message = f"mode {spec.mode} runs one process per replica"
         yield facts.error("mode-roles", message, path, "raise `trainers.replicas` instead")
@@ -109,6 +109,7 @@ def empty_restart(facts: Facts) -> Iterator[Diagnostic]:
     "spec.trainers.replicas",
     "spec.trainers.processesPerReplica",
     "spec.trainers.resources",
+    "spec.logs",
     "spec.pservers.replicas",
     "spec.legacy",
     "spec.parameters",
@@ -122,7 +123,7 @@ def empty_restart(facts: Facts) -> Iterator[Diagnostic]:
 def addresses_fit(facts: Facts) -> Iterator[Diagnostic]:
     """One variable holds all addresses of a role, and the kernel limits its size."""
     job = facts.job
-    if job.spec.mode not in ("ps", "legacy"):
+    if job.spec.mode == "parallel":
         return
     namespace = job.metadata.namespace or "n"
     context = Context(naming=facts.naming)

@@ -149,7 +149,8 @@ def code_is_seen(facts: Facts) -> Iterator[Diagnostic]:
     spec, package = facts.job.spec, facts.job.spec.package
     if package is None or package.path.startswith("/"):
         return
-    workdir, code = clean(spec.workdir), clean(runtime.code_folder(facts.job))
+    workdir = clean(runtime.delivered_to(facts.job))
+    code = clean(runtime.code_folder(facts.job) or workdir)
     if workdir == "/":
         message = "the package would hide the whole image, because `workdir` is /"
         yield facts.error("hidden-code", message, ("spec", "workdir"), "use `workdir: /workspace`")

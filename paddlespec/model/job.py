@@ -104,8 +104,16 @@ class Spec(Model):
         "directly. Never rewritten.",
         examples=["python train.py", ["python", "train.py"]],
     )
-    workdir: AbsolutePath = Field(
-        "/workspace", description="Working directory of the command.", examples=["/workspace"]
+    args: list[str] = Field(
+        [],
+        description="Arguments for the entry point of the image, instead of `command`.",
+        examples=[["--epochs", "3"]],
+    )
+    workdir: AbsolutePath | None = Field(
+        None,
+        description="Working directory of the command. Defaults to the folder of the package "
+        "(/workspace if it is delivered), or without a package to that of the image.",
+        examples=["/workspace"],
     )
     parameters: dict[ParameterName, Scalar | None] = Field(
         {},
@@ -165,6 +173,13 @@ class Spec(Model):
             reuse="The run keeps existing files, for example to resume from a checkpoint.",
             clear="The run deletes existing files.",
         ),
+    )
+    logs: AbsolutePath | None = Field(
+        None,
+        description="Folder on a volume for the logs that Paddle's launcher writes for each process, "
+        "in mode collective. Every replica has its own folder in it. Defaults to a folder that is "
+        "lost with the replica.",
+        examples=["/pfs/dc1/home/alice/logs"],
     )
     scheduling: Scheduling = Field(
         Scheduling(), description="Queue and scheduler.", examples=[{"queue": "ads"}]

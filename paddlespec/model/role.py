@@ -187,6 +187,11 @@ class Role(Model):
         description="Command of this role. Overrides `spec.command`.",
         examples=["python serve.py"],
     )
+    args: list[str] = Field(
+        [],
+        description="Arguments for the entry point of the image of this role. Override `spec.args`.",
+        examples=[["--port", "80"]],
+    )
     node_selector: dict[QualifiedName, LabelValue] = Field(
         {}, description="Required labels of the nodes.", examples=[{"gpu": "a100"}]
     )
@@ -205,10 +210,10 @@ class Role(Model):
 class Trainers(Role):
     """Replicas that train."""
 
-    processes_per_replica: Annotated[int, Field(ge=1, le=1024), WHOLE] = Field(
-        1,
+    processes_per_replica: Annotated[int, Field(ge=1, le=1024), WHOLE] | None = Field(
+        None,
         description="Training processes per replica in mode collective "
-        "(`--nproc_per_node` of Paddle's launcher).",
+        "(`--nproc_per_node` of Paddle's launcher). Defaults to the number of accelerators, or 1.",
         examples=[8],
     )
 

@@ -28,7 +28,9 @@ class Package(Model):
         examples=[".", "/pfs/dc1/home/alice/code"],
     )
     into: Text = Field(
-        ".", description="Folder in `workdir` that receives the code.", examples=["demo"]
+        ".",
+        description="Folder in `workdir` (default: /workspace) that receives the code.",
+        examples=["demo"],
     )
     exclude: list[Text] = Field(
         [],

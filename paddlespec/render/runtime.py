@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from paddlespec.quantity import quantity
+from paddlespec.render import devices
 
 if TYPE_CHECKING:
     from paddlespec.model import Job
@@ -22,6 +23,11 @@ MASTER_PORT = 6768
 PSERVER_PORT = 6174
 GLOO_PORT = 6175
 LEGACY_PORT = 7164
+# The first port of a replica's processes under the launcher of Paddle 2.2 and earlier.
+TRAINER_PORT = 6170
+_TRAINER_PORTS = 20
+_DELIVERED = "/workspace"
+LOG_FOLDER = "/tmp/paddle-log"
 # The kernel limits one variable to 128 KiB (MAX_ARG_STRLEN), including its name.
 LARGEST_VALUE = 131_000
 
@@ -32,6 +38,7 @@ MANAGED_NAMES = frozenset(
         "IDX",
         "POD_IP",
         "TRAINING_ROLE",
+        "TRAINER_PORTS_NUM",
         "TRAINERS",
         "PSERVERS",
         "TOPOLOGY",
@@ -106,6 +113,14 @@ def replicas(job: Job, role: RoleName) -> int:
     return declared.replicas if declared else 0
 
 
+def processes(job: Job) -> int:
+    """Return the training processes per replica; Paddle's launcher starts one per accelerator."""
+    trainers = job.spec.trainers
+    if trainers.processes_per_replica is not None:
+        return trainers.processes_per_replica
+    return trainers.resources.gpu or 1 if job.spec.mode == "collective" else 1
+
+
 def meets(job: Job) -> bool:
     """Whether replicas communicate with each other and therefore need host names."""
     spec = job.spec
@@ -172,15 +187,34 @@ def output(job: Job) -> str | None:
     return f"{spec.workspace.rstrip('/')}/jobs/{job.metadata.name}/output"
 
 
-def code_folder(job: Job) -> str:
-    """Return the folder of the user's code in a replica."""
+def logs(job: Job) -> str:
+    """Return the folder for the logs of the launcher; on a volume, every replica has its own."""
+    folder = job.spec.logs
+    return f"{folder.rstrip('/')}/$(IDX)" if folder else LOG_FOLDER
+
+
+def workdir(job: Job) -> str | None:
+    """Return where the command starts, or None for the working directory of the image."""
+    package = job.spec.package
+    if job.spec.workdir or package is None:
+        return job.spec.workdir
+    return package.path if package.path.startswith("/") else _DELIVERED
+
+
+def delivered_to(job: Job) -> str:
+    """Return the folder that receives a delivered package."""
+    return job.spec.workdir or _DELIVERED
+
+
+def code_folder(job: Job) -> str | None:
+    """Return the folder of the user's code in a replica, or None if only the image knows it."""
     package = job.spec.package
     if package is None:
         return job.spec.workdir
     if package.path.startswith("/"):
         return package.path
-    into = package.into.strip("/")
-    return job.spec.workdir if into in (".", "") else f"{job.spec.workdir.rstrip('/')}/{into}"
+    folder, into = delivered_to(job), package.into.strip("/")
+    return folder if into in (".", "") else f"{folder.rstrip('/')}/{into}"
 
 
 def environment(job: Job, role: RoleName, context: Context) -> dict[str, str]:
@@ -216,17 +250,29 @@ def _common(job: Job, role: RoleName, context: Context) -> dict[str, str]:
 
 def _collective(job: Job, role: RoleName, naming: Naming) -> dict[str, str]:
     """
-    Return the variables of paddle.distributed.launch, which assigns ranks to processes.
+    Return the variables of every generation of Paddle's launcher, which assigns ranks to processes.
 
-    PADDLE_TRAINER_ID and PADDLE_TRAINER_ENDPOINTS are not set: the launcher would ignore its master.
+    PADDLE_MASTER, PADDLE_NNODES and PADDLE_RANK belong to the launcher since Paddle 2.3. Its
+    predecessor, still available as `paddle.distributed.fleet.launch`, reads PADDLE_TRAINERS,
+    PADDLE_TRAINERS_NUM, PADDLE_TRAINER_ID, TRAINER_PORTS_NUM and PADDLE_PORT, and trains a separate
+    model in each replica if one of them is missing. PADDLE_TRAINER_ENDPOINTS is not set: the newer
+    launcher would take its master from there.
     """
-    trainers = job.spec.trainers
+    nodes = str(job.spec.trainers.replicas)
     variables = {
         "PADDLE_JOB_ID": job.metadata.name,
-        "PADDLE_NNODES": str(trainers.replicas),
-        "PADDLE_NPROC_PER_NODE": str(trainers.processes_per_replica),
-        "PADDLE_LOG_DIR": "/tmp/paddle-log",
+        "PADDLE_NNODES": nodes,
+        "PADDLE_NPROC_PER_NODE": str(processes(job)),
+        "PADDLE_RANK": "$(IDX)",
+        "PADDLE_TRAINER_ID": "$(IDX)",
+        "PADDLE_TRAINERS_NUM": nodes,
+        "PADDLE_LOG_DIR": logs(job),
     }
+    resources = job.spec.trainers.resources
+    kind = devices.device(resources.accelerator) if resources.gpu else None
+    if kind and kind.plugin:
+        # Up to Paddle 2.6, the launcher looks for custom devices only if this is set.
+        variables["PADDLE_XCCL_BACKEND"] = kind.plugin
     if not meets(job):
         return variables
     # The launcher uses POD_IP as the address of the node only if it contains a dot. The node whose
@@ -234,8 +280,10 @@ def _collective(job: Job, role: RoleName, naming: Naming) -> dict[str, str]:
     return {
         "POD_IP": host(job, role, "$(IDX)", naming),
         "PADDLE_MASTER": f"{host(job, role, 0, naming)}:{MASTER_PORT}",
-        "PADDLE_RANK": "$(IDX)",
         **variables,
+        "PADDLE_TRAINERS": ",".join(hosts(job, role, naming)),
+        "TRAINER_PORTS_NUM": str(max(_TRAINER_PORTS, processes(job))),
+        "PADDLE_PORT": str(TRAINER_PORT),
     }
 
 
@@ -270,7 +318,7 @@ def _legacy(job: Job, role: RoleName, naming: Naming) -> dict[str, str]:
         "NAMESPACE": "$(NS)",
         "TRAINERS": str(spec.trainers.replicas),
         "PSERVERS": str(replicas(job, "pservers")),
-        "TRAINER_PACKAGE": code_folder(job),
+        "TRAINER_PACKAGE": code_folder(job) or ".",
         "PADDLE_INIT_PORT": str(LEGACY_PORT),
         # Threads per trainer process, not the number of trainers.
         "PADDLE_INIT_TRAINER_COUNT": str(gpu or max(1, int(quantity(resources.cpu or 1)))),

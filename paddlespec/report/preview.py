@@ -124,7 +124,7 @@ def _role(loaded: Loaded, workload: Workload) -> dict[str, str]:
     resources = workload.container.get("resources") or {}
     row = {"role": workload.role, "replicas": str(workload.replicas)}
     if loaded.job.spec.mode == "collective":
-        row["processes per replica"] = str(loaded.job.spec.trainers.processes_per_replica)
+        row["processes per replica"] = str(runtime.processes(loaded.job))
     row |= _amounts(resources.get("requests") or {}, resources.get("limits") or {})
     row["claims"] = ", ".join(claim["name"] for claim in resources.get("claims") or ())
     row["shm"] = _shared_memory(workload)

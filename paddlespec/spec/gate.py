@@ -154,7 +154,9 @@ def _explain(
     keyword = error.schema_path[-1] if error.schema_path else ""
     kind: Any = error.kind
     node = _node(whole, error)
-    if keyword == "additionalProperties":
+    if path[-1:] == ("replicas",) and isinstance(value, dict) and not value.keys() - {"min", "max"}:
+        yield _elastic(document, path, value)
+    elif keyword == "additionalProperties":
         known = list(node["properties"])
         for key in kind.unexpected:
             hint = did_you_mean(key, known) or _expected_keys(known)
@@ -178,6 +180,14 @@ def _explain(
     elif keyword != "type" or "enum" not in node:  # the `enum` keyword reports the same fault
         code, message, hint = _describe(keyword, node, value, path)
         yield Diagnostic(code, message, document.locate(path), path, hint)
+
+
+def _elastic(document: Document, path: Path, value: dict[str, Any]) -> Diagnostic:
+    """Refuse a range of replicas by name; the schema would only expect an integer."""
+    most = value.get("max")
+    message = "no target supports elastic jobs: the number of replicas is fixed during a run"
+    hint = f"write `replicas: {most if isinstance(most, int) else 2}`"
+    return Diagnostic("elastic", message, document.locate(path), path, hint)
 
 
 def _where(path: Path) -> str:

@@ -165,7 +165,7 @@ def _process(replica: Replica, index: int) -> Values:
         "host": runtime.host(job, name, index) if meets else None,
         "image": replica.image,
         "command": program(job, name, replica.context.code, installs=False),
-        "workdir": job.spec.workdir,
+        "workdir": runtime.workdir(job),
         "env": _env(replica),
         "ports": ports,
         "waitsFor": runtime.awaited(job) if waits else None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from paddlespec.render import runtime
 from paddlespec.render.manifest import JOB_LABEL, ROLE_LABEL
 from paddlespec.render.resources import claim, resources
+from paddlespec.targets.program import arguments
 
 if TYPE_CHECKING:
     from paddlespec.render.template import Templates
@@ -37,7 +38,8 @@ def pod_values(replica: Replica) -> Values:
         "pull_policy": spec.image_pull_policy,
         "pull_secret": spec.registry,
         "command": replica.command(),
-        "workdir": spec.workdir,
+        "args": arguments(replica.job, replica.name),
+        "workdir": runtime.workdir(replica.job),
         "env": replica.env(),
         "ports": replica.ports(),
         "probe": runtime.pserver_ports(replica.job)[0] if replica.name == "pservers" else None,

@@ -107,7 +107,7 @@ class Replica:
         if self.delivers:
             yield Mount(
                 {"name": _CODE, "emptyDir": {}},
-                {"name": _CODE, "mountPath": self.job.spec.workdir},
+                {"name": _CODE, "mountPath": runtime.delivered_to(self.job)},
             )
 
     def volumes(self) -> list[Json]:
@@ -139,10 +139,11 @@ class Replica:
         """Return the steps before the command, in containers of the role's image."""
         steps = []
         if self.delivers:
-            command = ["tar", "-xf", _archive_path, "-C", self.job.spec.workdir]
+            folder = runtime.delivered_to(self.job)
+            command = ["tar", "-xf", _archive_path, "-C", folder]
             step = self._step("unpack", command)
             step["volumeMounts"] = [
-                {"name": _CODE, "mountPath": self.job.spec.workdir},
+                {"name": _CODE, "mountPath": folder},
                 {"name": _ARCHIVE, "mountPath": _archive_path.rpartition("/")[0]},
             ]
             steps.append(step)

@@ -54,6 +54,12 @@ def program(
     return ["sh", "-c", "\n".join([*lines, "exit $code"])]
 
 
+def arguments(job: Job, role: RoleName) -> list[str]:
+    """Return the arguments for the entry point of the image, if there is no command."""
+    own: list[str] = getattr(job.spec, role).args
+    return [] if _main(job, role) is not None else own or job.spec.args
+
+
 def _main(job: Job, role: RoleName) -> str | list[str] | None:
     """
     Return the command of the spec; that of the role takes precedence.

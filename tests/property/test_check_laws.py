@@ -186,7 +186,7 @@ def test_checks_read_only_declared_paths(document: Document) -> None:
 def test_the_recorder_detects_an_undeclared_read() -> None:
     log: set[Keys] = set()
     job = twin(facts_of(CORPUS[0])[0].job, (), log)
-    assert job.spec.trainers.processes_per_replica
+    assert job.spec.trainers.processes_per_replica is None
     assert undeclared(log, "spec.trainers.replicas") == [
         ("spec", "trainers", "processesPerReplica")
     ]

@@ -160,7 +160,7 @@ SMALL: dict[str, Any] = {
     "apiVersion": "paddlespec.io/v1",
     "kind": "PaddleJob",
     "metadata": {"name": "a"},
-    "spec": {"mode": "collective", "image": "x"},
+    "spec": {"mode": "collective", "image": "x", "args": ["--fast"], "logs": "/logs"},
 }
 DOCUMENTS = (PS, LEGACY, SMALL)
 

@@ -1,0 +1,149 @@
+"""Check that a command reads only variables that exist."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from paddlespec.checks import reads
+from paddlespec.checks.command import program_of, shell_script
+from paddlespec.diagnostic import did_you_mean
+from paddlespec.render import runtime
+from paddlespec.render.devices import device
+from paddlespec.render.runtime import Context
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from paddlespec.checks import Facts
+    from paddlespec.diagnostic import Diagnostic, Path
+    from paddlespec.model import Role
+    from paddlespec.render.runtime import RoleName
+
+# Paddle's launcher sets these for the processes it starts, not for the command itself.
+_FOR_PROCESSES = frozenset(
+    (
+        "PADDLE_CURRENT_ENDPOINT",
+        "PADDLE_GLOBAL_RANK",
+        "PADDLE_GLOBAL_SIZE",
+        "PADDLE_LOCAL_RANK",
+        "PADDLE_LOCAL_SIZE",
+        "PADDLE_RANK_IN_NODE",
+        "PADDLE_TRAINER_ENDPOINTS",
+    )
+)
+
+_GENERAL = {
+    "PADDLE_RANK": "PADDLESPEC_INDEX",
+    "PADDLE_TRAINER_ID": "PADDLESPEC_INDEX",
+    "PADDLE_NNODES": "PADDLESPEC_COUNT",
+    "PADDLE_TRAINERS_NUM": "PADDLESPEC_COUNT",
+}
+
+
+@reads(
+    "metadata.name",
+    "spec.mode",
+    "spec.env",
+    "spec.allowManagedEnv",
+    "spec.command",
+    "spec.args",
+    "spec.setup",
+    "spec.teardown",
+    "spec.logs",
+    "spec.{role}.env",
+    "spec.{role}.command",
+    "spec.{role}.args",
+    "spec.trainers",
+    "spec.pservers",
+    "spec.legacy",
+    "spec.parameters",
+    "spec.package",
+    "spec.workdir",
+    "spec.workspace",
+    "spec.input",
+    "spec.output",
+)
+def unset(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
+    """A variable of Paddle that the contract does not set expands to an empty word."""
+    spec = facts.job.spec
+    texts = [text for text in _texts(facts, name, role) if "$" in text[1] or "=" in text[1]]
+    if not any("$" in text for _, text, _ in texts):
+        return
+    known = {"NS", "IDX", *runtime.environment(facts.job, name, Context("any"))}
+    known |= {*spec.env, *role.env}
+    for _, text, _ in texts:
+        known |= {match[1] or match[2] for match in _assignments().finditer(text)}
+    reported: set[str] = set()
+    for path, text, has_shell in texts:
+        for match in _references().finditer(text):
+            # Without a shell, only the kubelet expands references.
+            variable = match[3] or (match[1] or match[2] if has_shell else "")
+            if (
+                not variable
+                or variable in known
+                or variable in reported
+                or not runtime.is_managed(variable)
+            ):
+                continue
+            reported.add(variable)
+            message = f"${variable} is not set for {name} in this job"
+            yield facts.error("unset-variable", message, path, _hint(facts, variable, known))
+
+
+def _texts(facts: Facts, name: RoleName, role: Role) -> Iterator[tuple[Path, str, bool]]:
+    """Yield the texts in which a shell or, where that is False, only the kubelet expands names."""
+    spec = facts.job.spec
+    path, command = program_of(spec, name, role)
+    if isinstance(command, str):
+        yield path, command, True
+    else:
+        has_shell = bool(command and shell_script(path, command))
+        yield from (((*path, index), word, has_shell) for index, word in enumerate(command or ()))
+    for field, lines in (("setup", spec.setup), ("teardown", spec.teardown)):
+        yield from ((("spec", field, index), line, True) for index, line in enumerate(lines))
+
+
+@reads(
+    "spec.command",
+    "spec.args",
+    "spec.setup",
+    "spec.teardown",
+    "spec.{role}.command",
+    "spec.{role}.args",
+    "spec.{role}.resources",
+)
+def chosen_devices(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
+    """A command must not choose devices either: their numbers are those of another machine."""
+    kind = device(role.resources.accelerator) if role.resources.gpu else None
+    for path, text, _ in _texts(facts, name, role) if kind else ():
+        for match in _assignments().finditer(text):
+            if kind and match[1] in (*kind.visible, kind.selected):
+                message = f"{match[1]} overrides the accelerators assigned by the node"
+                hint = "remove it; `resources.gpu` sets the number of accelerators"
+                yield facts.warning("visible-devices", message, path, hint)
+
+
+def _hint(facts: Facts, variable: str, known: set[str]) -> str:
+    if variable in _FOR_PROCESSES and facts.job.spec.mode == "collective":
+        return "read it in the program: the launcher sets it for the processes that it starts"
+    alone = facts.job.spec.mode == "collective" and not runtime.meets(facts.job)
+    if alone and variable in ("POD_IP", "PADDLE_MASTER", "PADDLE_TRAINERS", "PADDLE_PORT"):
+        return f"remove it, or write ${{{variable}:-}}: a single replica has no peers"
+    if (general := _GENERAL.get(variable)) and variable not in known:
+        return f"use ${general}"
+    managed = {name for name in known if runtime.is_managed(name)}
+    return did_you_mean(variable, managed) or f"remove it, or give it a default: ${{{variable}:-}}"
+
+
+@lru_cache(maxsize=1)
+def _references() -> re.Pattern[str]:
+    """Match `$NAME`, `${NAME}` and `$(NAME)`; not a reference with a default, or a quoted dollar."""
+    name = r"([A-Z][A-Z0-9_]*)"
+    return re.compile(rf"(?<![\\$])\$(?:{name}\b|\{{{name}\}}|\({name}\))")
+
+
+@lru_cache(maxsize=1)
+def _assignments() -> re.Pattern[str]:
+    return re.compile(r"\b([A-Za-z_]\w*)\+?=|\b(?:for|read|read -r) +([A-Za-z_]\w*)")
