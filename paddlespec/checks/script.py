@@ -59,7 +59,8 @@ def _without_package(facts: Facts, path: Path, script: str, role: Role) -> Itera
     repository = image.partition("@")[0].partition(":")[0]
     is_bare = facts.target == "local" or _BARE.match(repository)
     is_beside = not posixpath.isabs(script) and os.path.isfile(os.path.join(facts.folder, script))
-    if is_bare and is_beside and mount_of(facts.job.spec.volumes, facts.job.spec.workdir) is None:
+    workdir, volumes = facts.job.spec.workdir, facts.job.spec.volumes
+    if is_bare and is_beside and (workdir is None or mount_of(volumes, workdir) is None):
         message = f"{script} is beside the spec, but without `package` no file is delivered"
         hint = "add `package: {path: .}`"
         yield facts.warning("missing-script", message, path, hint)
@@ -70,8 +71,9 @@ def _outside_package(
 ) -> Iterator[Diagnostic]:
     """A package that is delivered is all there is in its folder."""
     job = facts.job
-    top = clean(runtime.code_folder(job))
-    whole = clean(posixpath.join(job.spec.workdir, script))
+    workdir = runtime.delivered_to(job)
+    top = clean(runtime.code_folder(job) or workdir)
+    whole = clean(posixpath.join(workdir, script))
     if not holds(top, whole) or mount_of(job.spec.volumes, whole) is not None:
         return
     name = posixpath.relpath(whole, top)
@@ -86,7 +88,7 @@ def _outside_package(
             return
     hint = None
     if like := _like(name, files):
-        like = posixpath.relpath(posixpath.join(top, like), clean(job.spec.workdir))
+        like = posixpath.relpath(posixpath.join(top, like), clean(workdir))
         hint = f'did you mean "{like}"?'
     yield facts.warning("missing-script", f"{script} is not in the package", path, hint)
 

@@ -26,7 +26,7 @@ LEGACY_PORT = 7164
 # The first port of a replica's processes under the launcher of Paddle 2.2 and earlier.
 TRAINER_PORT = 6170
 _TRAINER_PORTS = 20
-_DELIVERED = "/workspace"
+DELIVERED = "/workspace"
 LOG_FOLDER = "/tmp/paddle-log"
 # The kernel limits one variable to 128 KiB (MAX_ARG_STRLEN), including its name.
 LARGEST_VALUE = 131_000
@@ -198,12 +198,12 @@ def workdir(job: Job) -> str | None:
     package = job.spec.package
     if job.spec.workdir or package is None:
         return job.spec.workdir
-    return package.path if package.path.startswith("/") else _DELIVERED
+    return package.path if package.path.startswith("/") else DELIVERED
 
 
 def delivered_to(job: Job) -> str:
     """Return the folder that receives a delivered package."""
-    return job.spec.workdir or _DELIVERED
+    return job.spec.workdir or DELIVERED
 
 
 def code_folder(job: Job) -> str | None:

@@ -165,7 +165,8 @@ def _process(replica: Replica, index: int) -> Values:
         "host": runtime.host(job, name, index) if meets else None,
         "image": replica.image,
         "command": program(job, name, replica.context.code, installs=False),
-        "workdir": runtime.workdir(job),
+        # There is no image with a folder of its own.
+        "workdir": runtime.workdir(job) or runtime.DELIVERED,
         "env": _env(replica),
         "ports": ports,
         "waitsFor": runtime.awaited(job) if waits else None,

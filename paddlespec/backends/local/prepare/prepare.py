@@ -49,8 +49,6 @@ if TYPE_CHECKING:
     from paddlespec.runs.values import Work
 
 _LOGS = runtime.LOG_FOLDER
-# Stands for the working directory of the image, which a rehearsal does not have.
-_OF_IMAGE = "/workspace"
 _ARCHIVE = "code.tar"
 _INSTALLS = re.compile(r"\bpip[0-9.]*\b")
 
@@ -109,7 +107,7 @@ def prepare(
     python = python_env.own(options.python, options.environment)
     needed = [folder, python, os.path.realpath(python), view.HELPER]
     covering = [
-        *(mounts.Place(_workdir(process), folder) for process in processes),
+        *(mounts.Place(process["spec"]["workdir"], folder) for process in processes),
         *(place for own in places.values() for place in own),
     ]
     hidden = view.hides(covering, needed)
@@ -156,11 +154,6 @@ def _name(process: Manifest) -> str:
     return name
 
 
-def _workdir(process: Manifest) -> str:
-    workdir: str = process["spec"].get("workdir", _OF_IMAGE)
-    return workdir
-
-
 def _places(process: Manifest, options: Options, folder: str) -> list[Place]:
     scratch = os.path.join(folder, "scratch", _name(process))
     return mounts.places(process, mounts.Maps(options.mounts, options.claims), scratch)
@@ -187,7 +180,7 @@ def _refuse(job: str, faults: list[str]) -> None:
 
 def _own(process: Manifest, places: list[Place], run: _Run) -> _Own:
     """Create the folder where *process* starts: its copy of the code, or the mapped folder."""
-    workdir = _workdir(process)
+    workdir = process["spec"]["workdir"]
     made = [*mounts.scratch(process, places), Fresh(_logs(run, process))]
     here = mounts.here_of(places, workdir)
     if run.code.content is not None or here is None:
@@ -250,7 +243,7 @@ def _process(
     command = log_paths.command(command)
     if run.true_paths:
         root = os.path.join(run.folder, "root")
-        seen = view.at_true_paths(command, _workdir(process), made.folder, places, root)
+        seen = view.at_true_paths(command, process["spec"]["workdir"], made.folder, places, root)
     else:
         seen = view.under_other_paths(command, made.folder, places)
 
