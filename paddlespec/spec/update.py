@@ -34,6 +34,7 @@ from paddlespec.spec.scalar import UnusableNumber, plain
 _PART = re.compile(
     r"""(?:^|[.:])(?:"(?P<quoted>[^"]*)"|(?P<word>[^.:\[\]="]+))|\[(?P<item>[^\]]+)\]"""
 )
+_QUOTED = re.compile(r'"[^"\\]*"')
 _INDEX = re.compile("[0-9]{1,9}")
 _MAX_TEXT = source.MAX_BYTES
 
@@ -156,6 +157,9 @@ def _value(text: str, node: fields.Node, update: Update, allowed: tuple[str, ...
         text = _content(text[1:], update, allowed)
     elif text.startswith("\\@"):
         text = text[1:]
+    may_be_number = {"string", "number"} <= fields.types(node)
+    if may_be_number and not is_file and _QUOTED.fullmatch(text):
+        return text[1:-1]
     if update.path[:2] == ("spec", "parameters"):
         return _parameter(text)
     structured = text[:1] in ("{", "[") and fields.types(node) & {"object", "array"}

@@ -38,6 +38,10 @@ SPECS = {
     "own": "  mode: parallel\n  command: python train.py\n"
     f'  env: {{JOB_COMPLETION_INDEX: "7"}}\n{TWO}',
 }
+SAME = (
+    *("JOB_COMPLETION_INDEX", "IDX", "NS", "PADDLE_NNODES", "PADDLE_NPROC_PER_NODE"),
+    *("PADDLE_TRAINERS_NUM", "TRAINER_PORTS_NUM", "PADDLE_PORT"),
+)
 COMPUTED = {"PATH", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"}
 
 
@@ -58,7 +62,7 @@ def test_a_process_has_the_variables_of_the_pod(
         pod = pods[process.env["HOSTNAME"]]
         expected = variables(pod)
         assert process.env.keys() - {*HOST, *COMPUTED} == {*expected, "HOSTNAME"}
-        for name in ("JOB_COMPLETION_INDEX", "IDX", "NS"):
+        for name in SAME:
             assert (name, process.env.get(name)) == (name, expected.get(name))
 
 

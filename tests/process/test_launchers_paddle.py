@@ -36,7 +36,8 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 PROGRAM = """\
 import os
 rank, size = os.environ["PADDLE_TRAINER_ID"], os.environ["PADDLE_TRAINERS_NUM"]
-open(os.path.join(os.environ["RESULTS"], f"{rank} of {size}"), "w").close()
+with open(os.path.join(os.environ["RESULTS"], f"{rank} of {size}"), "w") as file:
+    file.write(os.environ["PADDLE_CURRENT_ENDPOINT"])
 """
 # As scripts of earlier platforms start it.
 SCRIPT = """\
@@ -154,5 +155,7 @@ def test_pods_find_each_other_by_name(name: str, tmp_path: Path) -> None:
     for launcher in running:
         out, _ = launcher.communicate(timeout=120)
         assert launcher.returncode == 0, out
-        assert f"{name}-trainer-0.{name}-trainer.default.svc" in out
-    assert sorted(os.listdir(tmp_path / "out")) == ["0 of 2", "1 of 2"]
+    endpoints = {file.name: file.read_text() for file in (tmp_path / "out").iterdir()}
+    assert {rank: endpoint.partition(":")[0] for rank, endpoint in endpoints.items()} == {
+        f"{index} of 2": f"{name}-trainer-{index}.{name}-trainer.default.svc" for index in range(2)
+    }

@@ -284,3 +284,17 @@ def test_suggestions_can_be_used_as_options() -> None:
             offered = message.partition("did you mean ")[2].strip('"?)')
             if offered:
                 parse(f"{offered}-")
+
+
+@pytest.mark.parametrize(
+    ("option", "expected"),
+    [
+        ('env.X="2"', "2"),
+        ('parameters.tag="1"', "1"),
+        ("parameters.tag=1", 1),
+        ('env.X="a" "b"', '"a" "b"'),
+        ('command="/opt/a b/run"', '"/opt/a b/run"'),
+    ],
+)
+def test_quotes_make_text_where_a_number_is_allowed(option: str, expected: object) -> None:
+    assert value(option) == expected
