@@ -114,11 +114,16 @@ class Run(NamedTuple):
             if word.endswith(("launch", "fleetrun")):
                 break
         for word in words:
-            if word.endswith(".py"):
+            if not word.startswith(("-", "$")):
                 return
-            if word.startswith("--"):
-                name, equals, value = word[2:].partition("=")
-                yield name, value if equals else next(words, "")
+            name, equals, value = word.removeprefix("--").partition("=")
+            if not word.startswith("--"):
+                continue
+            value = value if equals else next(words, "")
+            if value.endswith(".py"):
+                yield name, ""
+                return
+            yield name, value
 
 
 def runs(text: str, depth: int = 0) -> Iterator[Run]:

@@ -11,7 +11,7 @@ from paddlespec.checks.command import program_of, shell_script
 from paddlespec.diagnostic import did_you_mean
 from paddlespec.render import runtime
 from paddlespec.render.devices import device
-from paddlespec.render.runtime import Context
+from paddlespec.render.runtime import ROLES, Context
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +46,6 @@ _GENERAL = {
     "metadata.name",
     "spec.mode",
     "spec.env",
-    "spec.allowManagedEnv",
     "spec.command",
     "spec.args",
     "spec.setup",
@@ -67,16 +66,21 @@ _GENERAL = {
 )
 def unset(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
     """A variable of Paddle that the contract does not set expands to an empty word."""
-    spec = facts.job.spec
     texts = [text for text in _texts(facts, name, role) if "$" in text[1] or "=" in text[1]]
     if not any("$" in text for _, text, _ in texts):
         return
-    known = {"NS", "IDX", *runtime.environment(facts.job, name, Context("any"))}
-    known |= {*spec.env, *role.env}
+    assigned = {"NS", "IDX"}
     for _, text, _ in texts:
-        known |= {match[1] or match[2] for match in _assignments().finditer(text)}
+        assigned |= {match[1] or match[2] for match in _assignments().finditer(text)}
     reported: set[str] = set()
+    trainers = facts.job.spec.trainers
+    others = {path for path, _, _ in _texts(facts, "trainers", trainers)}
     for path, text, has_shell in texts:
+        # A text that roles share is reported once, and may read what only one of them has.
+        shared = path[1] != name
+        if name != "trainers" and path in others:
+            continue
+        known = assigned.union(*(_set_for(facts, one) for one in (ROLES if shared else (name,))))
         for match in _references().finditer(text):
             # Without a shell, only the kubelet expands references.
             variable = match[3] or (match[1] or match[2] if has_shell else "")
@@ -88,8 +92,17 @@ def unset(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
             ):
                 continue
             reported.add(variable)
-            message = f"${variable} is not set for {name} in this job"
+            message = f"${variable} is not set in this job"
             yield facts.error("unset-variable", message, path, _hint(facts, variable, known))
+
+
+def _set_for(facts: Facts, name: RoleName) -> set[str]:
+    """Return the variables that the contract and the spec set for a role."""
+    spec = facts.job.spec
+    role: Role | None = getattr(spec, name)
+    if role is None:
+        return set()
+    return {*runtime.environment(facts.job, name, Context("any")), *spec.env, *role.env}
 
 
 def _texts(facts: Facts, name: RoleName, role: Role) -> Iterator[tuple[Path, str, bool]]:
