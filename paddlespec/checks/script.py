@@ -83,8 +83,8 @@ def _outside_package(
     for left in collection.left:
         if name == left.path or (left.path.endswith("/") and name.startswith(left.path)):
             message = f"{script} is not delivered: excluded by {left.why}"
-            hint = "change the pattern, or include it with a line that starts with `!`"
-            yield facts.warning("missing-script", message, path, hint)
+            repair = "change the pattern, or include it with a line that starts with `!`"
+            yield facts.warning("missing-script", message, path, repair)
             return
     hint = None
     if like := _like(name, files):

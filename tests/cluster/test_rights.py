@@ -214,8 +214,6 @@ def forwarded(user: User) -> set[Right]:
     """What a command asks for that only a signal ends, and only after its first connection."""
     first = len(user.plane.audit(user="admin", namespace=user.namespace))
     process = user.start("port-forward", "fit", ":80")
-    assert process.stdout
-    assert process.stderr
     address = re.match(r"127\.0\.0\.1:(\d+) ", process.stdout.readline())
     assert address
     port = int(address[1])

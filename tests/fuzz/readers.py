@@ -15,6 +15,7 @@ import re
 import signal
 import sys
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 from mutate import mutated, text
 
@@ -219,12 +220,8 @@ def answering(answer: Callable[[str, str], Any]) -> Iterator[None]:
     def send(_self: Transport, _request: object, method: str, path: str, *_: object) -> bytes:
         return json.dumps(answer(method, path)).encode()
 
-    before = engine.AT_ONCE, Transport.send
-    engine.AT_ONCE, Transport.send = 1, send  # type: ignore[method-assign,assignment]
-    try:
+    with patch.object(engine, "AT_ONCE", 1), patch.object(Transport, "send", send):
         yield
-    finally:
-        engine.AT_ONCE, Transport.send = before  # type: ignore[method-assign]
 
 
 TIME = "2026-01-01T00:00:00Z"

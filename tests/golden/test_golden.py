@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from paddlespec.diagnostic import Diagnostic
-
 from .codes import emitted
 from .findings import find, formatted, of_example, options
+
+if TYPE_CHECKING:
+    from paddlespec.diagnostic import Diagnostic
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

@@ -206,7 +206,7 @@ def test_watching_a_list_shows_what_changes(user: User) -> None:
     assert watching.stdout.readline().startswith("NAME")
     assert watching.stdout.readline().split()[2] == "running"
     user.run("kill", "fit", "--yes")
-    eventually(lambda: "killed" in watching.stdout.readline())  # type: ignore[union-attr]
+    eventually(lambda: "killed" in watching.stdout.readline())
     watching.send_signal(signal.SIGINT)
     watching.communicate(timeout=60)
     assert watching.returncode == 130

@@ -34,13 +34,9 @@ def test_an_interrupted_compilation_is_an_interrupt() -> None:
 
 
 def test_only_what_a_dry_run_creates_has_no_version() -> None:
-    live = {
-        "apiVersion": "v1",
-        "kind": "Service",
-        "metadata": {"name": "j", "namespace": "default", "uid": "u"},
-        "spec": {},
-    }
-    versioned = {**live, "metadata": {**live["metadata"], "resourceVersion": "1"}}
+    metadata = {"name": "j", "namespace": "default", "uid": "u"}
+    live = {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": {}}
+    versioned = {**live, "metadata": {**metadata, "resourceVersion": "1"}}
     assert shape.stored("Service").fault(live) == "metadata"
     assert shape.stored("Service").fault(versioned) is None
     assert shape.stored("Service", versioned=False).fault(live) is None
