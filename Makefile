@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+QUIET  := --quiet
+PIP     = $(BIN)/python -m pip install $(QUIET) --disable-pip-version-check
 READY  := $(VENV)/.ready
 PADDLE := $(VENV)/.paddle
 PEERS  := .venv-peers
@@ -35,20 +36,26 @@ help:
 	@echo "make docs-commands  regenerate the option tables in docs/"
 
 $(READY): pyproject.toml requirements/dev.txt
+	@echo "== install: paddlespec and its development tools into $(VENV)"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) --require-hashes --requirement requirements/dev.txt
 	$(PIP) --no-deps --no-build-isolation --editable .
 	touch $@
 
 $(PADDLE): $(READY) requirements/paddle.txt
+	@echo "== install: PaddlePaddle into $(VENV) (200 MB, a minute or two)"
 	$(PIP) --require-hashes --requirement requirements/paddle.txt
 	touch $@
 
+# Whoever tries it sees what pip downloads.
+demo: QUIET :=
 demo: $(PADDLE)
 	@echo "== validate: every mistake at its exact position" && $(BIN)/paddlespec validate $(EXAMPLE)
 	@echo "== preview: what a reviewer reads" && $(BIN)/paddlespec render $(EXAMPLE) --preview
 	@echo "== rehearse: two real trainers on this machine, with the environment variables of their pods"
 	$(BIN)/paddlespec apply $(EXAMPLE) --target local --rerun --wait complete
+	@echo "== losses: the last ones of each trainer"
+	@$(BIN)/paddlespec logs fit-a-line-collective --target local --grep loss -n 3
 	@echo "== next: run three trainers, show their losses, create your own job (docs/rehearsal.md)"
 	@echo "   $(BIN)/paddlespec apply $(EXAMPLE) --target local --scale trainers=3 --wait complete"
 	@echo "   $(BIN)/paddlespec logs fit-a-line-collective --grep loss"

@@ -10,8 +10,9 @@ import json
 from typing import TYPE_CHECKING, Any, Literal
 
 from paddlespec.change.diff import MISSING, Operation
+from paddlespec.report.folded import rows_of_lines
 from paddlespec.report.hidden import Hidden
-from paddlespec.report.objects import fields, lines
+from paddlespec.report.objects import fields
 from paddlespec.report.remarks import is_reported, remarks, title
 from paddlespec.report.summary import facts, plan
 from paddlespec.report.width import visible
@@ -72,8 +73,8 @@ def _text(comparisons: Sequence[Comparison], hidden: Hidden, *, color: bool) -> 
             yield ""
         for fact in summary:
             yield f"  {fact.name:<{widest}}  {visible(str(fact))}"
-        for row in comparison.rows:
-            for index, line in enumerate(lines(row, hidden)):
+        for own in rows_of_lines(comparison.rows, hidden):
+            for index, line in enumerate(own):
                 if not index:
                     yield ""
                 code = _COLORS.get(line.symbol)

@@ -189,3 +189,24 @@ def test_the_log_of_every_rank_is_reachable(user: User) -> None:
     assert "use one of the ranks of the replica: 0, 1, 2" in message
     message = user.run(*asked, "1", "--since", "1h", code=2).stderr
     assert "--since cannot be combined with --rank" in message
+
+
+def test_a_diff_shows_the_fields_of_one_process_and_no_internals(user: User) -> None:
+    spec = job(user, more="  env: {A: '1'}\n")
+    here = ("--target", "local", "-u", "trainers.replicas=3")
+    first = user.run("diff", spec, *here, code=1).stdout
+    assert "\n  + Process/fit-trainer-2: create\n\nPlan: 4 to create" in first
+    user.run("apply", spec, *here, "--wait", "complete")
+    changed = user.run("diff", spec, *here, "-u", "env.A=2", code=1).stdout
+    assert changed[changed.index("  -/+ Rehearsal") :].splitlines() == [
+        "  -/+ Rehearsal/fit: replace",
+        "",
+        "  -/+ Process/fit-trainer-0: replace",
+        '      ~ spec.env[A].value: "1" -> "2"',
+        "",
+        "  -/+ Process/fit-trainer-1: replace",
+        "",
+        "  -/+ Process/fit-trainer-2: replace",
+        "",
+        "Plan: 0 to create, 0 to change, 4 to replace, 0 to delete",
+    ]
