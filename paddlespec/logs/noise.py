@@ -17,6 +17,8 @@ _NOISE = re.compile(
     rb"|LAUNCH WARNING args \w+ will be overridden by env"
     rb"|\S+/extension_utils\.py:\d+: UserWarning: No ccache found"
     rb"|  warnings\.warn\(warning_message\)\s*\Z"
+    # Flags that differ from their defaults, in a frame.
+    rb"|=+ Modified FLAGS detected =+\s*\Z|FLAGS\(name='FLAGS_|={71}\s*\Z"
     rb"|\[[\d-]+ [\d:,]+\] \[ *INFO\] "
     rb"|(?:\S+ )*INFO\S* .*HTTP Request: "
     # glog: severity, date, time, thread, file and line.
