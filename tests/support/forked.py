@@ -206,6 +206,9 @@ def become(request: dict[str, Any], outputs: list[int]) -> None:
     for number, output in enumerate(outputs, 1):
         os.dup2(output, number)
         os.close(output)
+    # Those of the parent know whether they can seek, which the new ones cannot.
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
     sys.argv = ["paddlespec", *request["arguments"]]
     from paddlespec.__main__ import main as command
 
