@@ -170,6 +170,7 @@ def paddlespec(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_the_command_follows_two_dashes() -> None:
     Path("new").mkdir()
     Path("new/a.py").touch()
+    Path("new/run").touch()
     done = paddlespec("init", "new", "--from-command", "--", "python", "a.py", "--epochs", "3")
     assert (done.returncode, done.stderr.splitlines()[0]) == (
         0,
