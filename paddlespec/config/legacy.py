@@ -34,6 +34,7 @@ _REASONS = {
     "storage_name": "set spec.volumes in the spec",
     "type": "used only by that client",
 }
+_DEFAULT = "default_storage_alias"
 _NAMES, _URL = ("storage_name", "storage_alias", "name"), "web_hdfs_uri"
 # A URL with a user may hold a password, and one with a query a token.
 _PLAIN_URL = re.compile(r"[a-z][a-z0-9+]*://[\w.-]+(:[0-9]+)?(/[\w./-]*)?\Z")
@@ -120,13 +121,16 @@ def _paddle(document: Document, imported: Imported) -> Imported:
 def _openpai(document: Document, imported: Imported) -> Imported:
     for index, entry in enumerate(document.data):
         name = _add(document, (index, "cluster_alias"), entry.get("cluster_alias"), imported)
-        kept = ("cluster_alias", "virtual_clusters", "storages")
+        kept = ("cluster_alias", "virtual_clusters", "storages", _DEFAULT)
         _lose(document, (index,), entry, kept, imported)
         if name is None:
             continue
         queues = _labels(document, (index, "virtual_clusters"), imported)
         imported.datacenters[-1]["queues"] = {queue: queue for queue in queues}
-        imported.datacenters[-1]["storages"] = _storages(document, (index, "storages"), imported)
+        storages = _storages(document, (index, "storages"), imported)
+        imported.datacenters[-1]["storages"] = storages
+        if _DEFAULT in entry:
+            _add_default(document, (index, _DEFAULT), storages, imported)
     return imported
 
 
@@ -194,6 +198,18 @@ def _storages(document: Document, path: Path, imported: Imported) -> dict[str, d
             kept = "its URL is kept" if is_url else "its name is used as a claim"
             imported.losses.append((span, f"{path[-1]}: other settings of {label}; {kept}"))
     return storages
+
+
+def _add_default(
+    document: Document, path: Path, storages: dict[str, dict[str, str]], imported: Imported
+) -> None:
+    """Name the default storage `default`, too, so volumes need not know its name."""
+    name = _label(document.at(path))
+    if name in storages:
+        storages.setdefault("default", storages[name])
+    else:
+        reason = f"{path[-1]}: not one of the storages of the cluster"
+        imported.losses.append((document.locate(path), reason))
 
 
 def _labels(document: Document, path: Path, imported: Imported) -> list[str]:

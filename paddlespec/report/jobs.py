@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from paddlespec.runs.state import JobState, RoleState, Worker
     from paddlespec.shapes import jobs as shapes
 
+UNCOUNTED = "counts were deleted with its objects"
 _SPACE = Column("NAMESPACE", cut=True)
 _JOBS = (
     Column("NAME", cut=True),
@@ -131,8 +132,12 @@ def _role_data(role: RoleState) -> shapes.Role:
         "ready": role.ready,
         "succeeded": role.succeeded,
         "failed": role.failed,
-        "reason": role.why,
+        "reason": role.why if role.counted else UNCOUNTED,
     }
+
+
+def _count(role: RoleState, count: int) -> str:
+    return str(count) if role.counted else "-"
 
 
 def _job(job: JobState, now: datetime) -> list[str]:
@@ -143,8 +148,8 @@ def _job(job: JobState, now: datetime) -> list[str]:
         job.stage.value,
         _ready(trainers),
         _ready(job.role("pservers")),
-        str(trainers.succeeded) if trainers else "",
-        str(sum(role.failed for role in job.roles)) if job.roles else "",
+        _count(trainers, trainers.succeeded) if trainers else "",
+        _count(trainers, sum(role.failed for role in job.roles)) if trainers else "",
         ago(job.started, now),
         lasted(job, now),
         job.queue or "",

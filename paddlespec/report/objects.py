@@ -61,6 +61,10 @@ class Field(NamedTuple):
         return "+" if self.before is MISSING else "-" if self.after is MISSING else "~"
 
 
+# An object that is created again has another UID, which says nothing to people.
+_IDENTITY = "metadata.uid"
+
+
 def lines(row: Row, hidden: Hidden) -> Iterator[Line]:
     """Yield the lines of an object that changes, is in conflict, or could not be compared."""
     operation = row.change.operation
@@ -72,11 +76,15 @@ def lines(row: Row, hidden: Hidden) -> Iterator[Line]:
         head = f"{row.change.identity}: could not be compared: {problem}"
     elif row.conflict:
         head = f"{row.change.identity}: in conflict: {visible(hidden.text(row.conflict))}"
+    changed = fields(row, hidden)
+    listed = [field for field in changed if field.path != _IDENTITY]
+    if len(listed) < len(changed) and not row.problem and not row.conflict:
+        head += ", with its run" if listed else ", with its run; its content is unchanged"
     yield Line(SYMBOLS[operation], 0, head)
     if operation is Operation.create and row.change.after is not None:
         for text in dump(hidden.manifest(row.change.after)).splitlines():
             yield Line("+", 1, _seen(text))
-    for field in fields(row, hidden):
+    for field in listed:
         yield from _field(field)
 
 

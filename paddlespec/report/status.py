@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paddlespec.report.jobs import job_data, lasted, worker_data
+from paddlespec.report.jobs import UNCOUNTED, job_data, lasted, worker_data
 from paddlespec.report.moments import ago
 from paddlespec.report.states import painted
 from paddlespec.report.width import shortened, visible
@@ -173,6 +173,8 @@ def _source(record: RunRecord) -> Iterator[str]:
 
 
 def _role(role: RoleState) -> str:
+    if not role.counted:
+        return f"{role.desired}; {UNCOUNTED}"
     text = f"{role.ready}/{role.desired} ready"
     text += f", {role.succeeded} succeeded" if role.succeeded else ""
     text += f", {role.failed} failed" if role.failed else ""

@@ -62,7 +62,11 @@ _OVER = (Stage.succeeded, Stage.failed, Stage.killed, Stage.replaced, Stage.lost
 
 
 class RoleState(NamedTuple):
-    """The replicas of a role, counted; `why` is what keeps the others from being ready."""
+    """
+    The replicas of a role, counted; `why` is what keeps the others from being ready.
+
+    `counted` is false if the objects that hold the counts no longer exist.
+    """
 
     name: str
     desired: int
@@ -70,6 +74,7 @@ class RoleState(NamedTuple):
     succeeded: int = 0
     failed: int = 0
     why: str | None = None
+    counted: bool = True
 
 
 class JobState(NamedTuple):

@@ -124,6 +124,9 @@ def test_a_list_says_what_is_current_and_where_it_comes_from() -> None:
         (("unset", "datacenter"), "datacenter is not set"),
         (("add", "dc1", "--project"), 'already has "dc1"'),
         (("delete", "none"), 'unknown datacenter "none"'),
+        (("discover",), "no datacenter given"),
+        (("discover", "dc1", "--all"), "--all goes with no name"),
+        (("discover", "--all", "--context", "c"), "--all goes with no name"),
     ],
 )
 def test_what_cannot_be_is_refused_and_changes_nothing(

@@ -21,6 +21,7 @@ from paddlespec.change.diff import (
     Operation,
     Row,
     diff,
+    recreated,
     with_their_run,
 )
 from paddlespec.pipeline import (
@@ -354,6 +355,19 @@ class TestObjects:
             "text", [between([job()], [job(image="a\x1b[31m\u202eb\r", command=["x\x1b]0;y\x07"])])]
         )
         assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", page)
+
+
+def test_an_object_that_only_follows_its_run_says_so() -> None:
+    package = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {}}
+    row = Row(recreated(package, package, "bcdd"))
+    page = render("text", [Comparison("fit", "ads", "the cluster", [row])])
+    assert "  -/+ ConfigMap/c: replace, with its run; its content is unchanged\n" in page
+    assert "uid" not in page
+    changed = Row(recreated(package, {**package, "data": {"a": "b"}}, "bcdd"))
+    page = render("text", [Comparison("fit", "ads", "the cluster", [changed])])
+    assert "  -/+ ConfigMap/c: replace, with its run\n" in page
+    assert "data" in page
+    assert "metadata.uid" in render("json", [Comparison("fit", "ads", "the cluster", [row])])
 
 
 class TestMarkdown:

@@ -211,6 +211,15 @@ def test_importing_storages_keeps_names_and_urls() -> None:
     assert "canary" not in str(losses)
 
 
+def test_importing_the_default_storage() -> None:
+    text = "- {cluster_alias: lab, default_storage_alias: NAME, storages: [{storage_alias: a_b}]}"
+    found = read(text.replace("NAME", "a_b").encode(), "old")
+    claim = {"claim": "a-b"}
+    assert found.datacenters[0]["storages"] == {"a-b": claim, "default": claim}
+    losses = str(read(text.replace("NAME", "c").encode(), "old").losses)
+    assert "default_storage_alias: not one of the storages of the cluster" in losses
+
+
 def test_importing_openpai_clusters() -> None:
     names, _, losses = imported(OPENPAI)
     assert names == ["lab"]

@@ -208,6 +208,19 @@ STAGES: dict[str, tuple[str, Stage, str | None]] = {
 }
 
 
+@pytest.mark.parametrize(
+    ("end", "counts"),
+    [(State.succeeded, ["0/4", "0/1", "4", "0"]), (State.failed, ["0/4", "0/1", "-", "-"])],
+)
+def test_counts_of_a_run_whose_objects_are_gone(end: State, counts: list[str]) -> None:
+    spec = "spec: {mode: ps, trainers: {replicas: 4}, pservers: {replicas: 1}}"
+    job = look(history=(record(end, spec=spec, finished=HOUR_AGO),))
+    assert job.stage.value == end.value
+    assert jobs([job], NOW).splitlines()[1].split()[3:7] == counts
+    reason = job_data(job)["roles"]["trainers"]["reason"]
+    assert (reason is None) is (end is State.succeeded)
+
+
 @pytest.mark.parametrize("case", STAGES)
 def test_a_job_by_the_status_of_its_trainers(case: str) -> None:
     status, stage, why = STAGES[case]

@@ -152,7 +152,7 @@ def report_failure(name: str, error: OperationFailed, more: str = "") -> int:
     from paddlespec.runs.failures import JobFailed, NoCluster, TimeRanOut
 
     sys.stdout.flush()
-    named = error.message.startswith((f"{name} ", f"{name}: ", f"{name}'"))
+    named = error.message.removeprefix("job ").startswith((f"{name} ", f"{name}: "))
     _report(f"paddlespec: {'' if named else f'{name}: '}{error.message}{more}")
     for line in error.evidence:
         _report(line)

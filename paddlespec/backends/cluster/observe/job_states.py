@@ -193,7 +193,7 @@ def state(objects: JobObjects) -> JobState:
         _target(objects),
         stage,
         mode,
-        roles or _roles_of(spec),
+        roles or _roles_of(spec, stage),
         why,
         labels.get(QUEUE_LABEL) or scheduling.get("queue"),
         started,
@@ -263,11 +263,18 @@ def _target(objects: JobObjects) -> str:
     return workloads.of(objects.owner).KIND.target if objects.owner else _DEFAULT_TARGET
 
 
-def _roles_of(spec: Mapping[str, Any]) -> tuple[RoleState, ...]:
-    """Return the roles of a job of which only the spec is left."""
+def _roles_of(spec: Mapping[str, Any], stage: Stage) -> tuple[RoleState, ...]:
+    """Return the roles of a job of which only the spec is left: all trainers of a success did."""
     fields = spec.get("spec") or {}
-    roles = ((name, fields.get(name)) for name in ("trainers", "pservers"))
-    return tuple(RoleState(name, role.get("replicas", 1)) for name, role in roles if role)
+    roles = []
+    for name in ("trainers", "pservers"):
+        if role := fields.get(name):
+            count = role.get("replicas", 1)
+            state = RoleState(name, count, counted=not stage.is_over)
+            if stage is Stage.succeeded:
+                state = RoleState(name, count, succeeded=count if name == "trainers" else 0)
+            roles.append(state)
+    return tuple(roles)
 
 
 def _mode(owner: Manifest | None) -> str | None:

@@ -202,6 +202,47 @@ def test_discover_notes_what_it_finds_and_touches_nothing_else(user: User, kueue
     assert path.read_text() == text
 
 
+def test_discover_refreshes_all_datacenters(user: User, kueue: str) -> None:
+    path = project(user, PROJECT.replace("    spec:", "    accelerators: [a.test/gone]\n    spec:"))
+    user.run("config", "set", "datacenters[dc1].queues.night=night", "--project")
+    down = "datacenters+={name: down, context: none, queues: {default: ads}}"
+    user.run("config", "set", down, "--project")
+    ended = user.run("config", "discover", "--all", "--prune", code=3)
+    assert "down: kubeconfig" in ended.stderr
+    refreshed, unknown = yaml.safe_load(path.read_text())["datacenters"]
+    assert refreshed["queues"] == {"night": kueue}
+    assert refreshed["storages"] == {"bucket": {"url": "s3://ads"}}
+    assert "a.test/gone" not in refreshed["accelerators"]
+    assert unknown == {"name": "down", "context": "none", "queues": {"default": "ads"}}
+    assert "  - name: dc1   # production\n" in path.read_text()
+
+
+def test_discover_keeps_what_may_not_be_listed(
+    control_plane: ControlPlane, namespace: str, tmp_path: Path
+) -> None:
+    control_plane.allow("nobody", namespace, [])
+    kubeconfig = control_plane.kubeconfig_for("nobody", namespace)
+    blind = User(control_plane, namespace, tmp_path, kubeconfig)
+    path = project(blind, PROJECT.replace("    queues: {default: ads}\n", ""))
+    before = path.read_text()
+    assert "storages skipped" in blind.run("config", "discover", "dc1", "--prune").stderr
+    assert path.read_text() == before
+
+
+def test_add_says_what_the_cluster_is(user: User) -> None:
+    project(user)
+    context = yaml.safe_load(user.kubeconfig.read_text())["current-context"]
+    printed = user.run("config", "add", "dc1", "--context", context).stderr
+    assert "dc1: Kubernetes v1." in printed
+    assert f"at {user.plane.server}" in printed
+    assert "next: paddlespec config check dc1" in printed
+    printed = user.run("config", "add", "dc2", "--context", context, "--no-check").stderr
+    assert "Kubernetes" not in printed
+    printed = user.run("config", "add", "dc3", "--context", "none").stderr
+    assert "dc3: added, but not checked: kubeconfig" in printed
+    assert "hint: use one of" in printed
+
+
 def test_discover_adds_a_datacenter(user: User) -> None:
     path = project(user)
     context = yaml.safe_load(user.kubeconfig.read_text())["current-context"]
