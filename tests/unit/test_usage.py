@@ -47,6 +47,27 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             'unknown option "--targt" for `paddlespec validate`\n  hint: did you mean "--target"?',
         ),
         (
+            "-v get jobs",
+            (
+                'unknown option "-v" for `paddlespec`\n'
+                "  hint: options follow the command: paddlespec COMMAND -v"
+            ),
+        ),
+        (
+            "logs fit -n ads",
+            (
+                'invalid value for --lines: "ads" is not a valid integer\n'
+                "  hint: -n is --lines here; write --namespace for a namespace"
+            ),
+        ),
+        (
+            "registry add Bad_Name --server x --username u --helper none",
+            (
+                'invalid name "Bad_Name" for a pull secret\n'
+                "  hint: use lowercase letters, digits, - and ."
+            ),
+        ),
+        (
             "explain a b",
             (
                 'unexpected argument "b" for `paddlespec explain`\n'

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _EXTRA = re.compile(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", re.DOTALL)
 
+_HINTS = {"--lines": "-n is --lines here; write --namespace for a namespace"}
+
 
 def usage_error(error: Any) -> Stop | None:
     """
@@ -35,12 +37,15 @@ def usage_error(error: Any) -> Stop | None:
             known = [name for param in context.command.params for name in param.opts]
             similar = _similar(error.option_name, error.possibilities or (), known)
             message = f'unknown option "{error.option_name}" for `{called}`'
+            if not similar and getattr(context.command, "commands", None):
+                hint = f"options follow the command: {called} COMMAND {error.option_name}"
             return Stop(Exit.usage, message, f'did you mean "{similar}"?' if similar else hint)
         case "MissingParameter":
             name = error.param.metavar or error.param.name.upper()
             return Stop(Exit.usage, f"missing {name} for `{called}`", hint)
         case "BadParameter":
             option = max(error.param.opts, key=len)
+            hint = _HINTS.get(option, hint)
             return Stop(Exit.usage, f"invalid value for {option}: {_plain(error.message)}", hint)
         case _:
             pass

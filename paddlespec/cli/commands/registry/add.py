@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 import typer
@@ -9,6 +10,9 @@ import typer
 from paddlespec.cli.shared import options, pull_secrets
 from paddlespec.cli.shared import output as write
 from paddlespec.cli.shared.exits import Exit, Stop
+
+_PART = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_NAME = re.compile(rf"(?=.{{1,253}}\Z){_PART}(\.{_PART})*")
 
 
 def add(
@@ -38,6 +42,10 @@ def add(
     except ValueError:
         shown = pull_secrets.without_password(server)
         raise Stop(Exit.usage, f"--server {shown}: expected a host") from None
+    # A password is not asked for in vain.
+    if not _NAME.fullmatch(name):
+        hint = "use lowercase letters, digits, - and ."
+        raise Stop(Exit.usage, f'invalid name "{name}" for a pull secret', hint)
     credentials = login.credentials(host)
     with pull_secrets.pull_secrets_of(cluster, datacenter, "registry add") as place:
         is_new = place.pull_secrets.add(name, host, credentials)
