@@ -152,6 +152,8 @@ LEGACY: dict[str, Any] = {
         "command": ["paddle", "train"],
         "legacy": {"topology": "conf.py", "trainList": "train.list", "ports": 1, "sparsePorts": 0},
         "package": {"delivery": "auto"},
+        "args": ["--fast"],
+        "logs": "/logs",
         "trainers": {"resources": {"gpu": 0}},
         "pservers": {"workload": "StatefulSet"},
     },
@@ -160,7 +162,7 @@ SMALL: dict[str, Any] = {
     "apiVersion": "paddlespec.io/v1",
     "kind": "PaddleJob",
     "metadata": {"name": "a"},
-    "spec": {"mode": "collective", "image": "x", "args": ["--fast"], "logs": "/logs"},
+    "spec": {"mode": "collective", "image": "x"},
 }
 DOCUMENTS = (PS, LEGACY, SMALL)
 
