@@ -91,4 +91,4 @@ def test_the_log_of_a_rank_is_read_in_its_running_container(user: User) -> None:
     assert user.run(*asked, "41", "--grep", "line 77$").stdout == "line 77\n"
     message = user.run(*asked, "42", code=3).stderr
     assert "has no log of rank 42" in message
-    assert "teardown: [tail -n 50 /tmp/paddle-log/workerlog.*]" in message
+    assert "to keep it, set `logs` to a folder on a volume" in message

@@ -210,3 +210,18 @@ def test_a_diff_shows_the_fields_of_one_process_and_no_internals(user: User) -> 
         "",
         "Plan: 0 to create, 0 to change, 4 to replace, 0 to delete",
     ]
+
+
+def test_logs_on_a_volume_outlive_the_run_and_are_reachable(user: User) -> None:
+    volumes = "  volumes: [{name: data, mountPath: /data, claim: c}]\n  logs: /data/logs\n"
+    spec = Path(job(user, "python launcher.py", more=volumes))
+    (spec.parent / "launcher.py").write_text(LAUNCHER, encoding="utf-8")
+    text = spec.read_text(encoding="utf-8").replace("mode: parallel", "mode: collective")
+    spec.write_text(text, encoding="utf-8")
+    data = user.folder / "data"
+    data.mkdir()
+    user.apply(str(spec), "--mount", f"/data={data}", "--wait", "complete")
+    kept = data / "logs" / "0" / "workerlog.2"
+    assert kept.read_text(encoding="utf-8").startswith("rank 2 row 0\n")
+    asked = ["logs", "fit", "--target", "local", "--rank"]
+    assert user.run(*asked, "2", "-n", "1").stdout == "rank 2 row 99\n"

@@ -20,8 +20,8 @@ _TAIL = (
     f'[ -e "$file" ] || exit {_ABSENT}; exec tail "$@" "$file"'
 )
 _HINT = (
-    "the log of a rank exists only while its container runs; to keep the end of it, add to the "
-    "spec: teardown: [tail -n 50 /tmp/paddle-log/workerlog.*]"
+    "the log of a rank exists only while its container runs; to keep it, set `logs` to a folder "
+    "on a volume"
 )
 
 

@@ -181,7 +181,10 @@ def _refuse(job: str, faults: list[str]) -> None:
 def _own(process: Manifest, places: list[Place], run: _Run) -> _Own:
     """Create the folder where *process* starts: its copy of the code, or the mapped folder."""
     workdir = process["spec"]["workdir"]
-    made = [*mounts.scratch(process, places), Fresh(_logs(run, process))]
+    made = mounts.scratch(process, places)
+    kept = _kept_logs(process, places, run)
+    if kept is None:
+        made.append(Fresh(_logs(run, process)))
     here = mounts.here_of(places, workdir)
     if run.code.content is not None or here is None:
         here = os.path.join(run.folder, "code", _name(process))
@@ -191,7 +194,18 @@ def _own(process: Manifest, places: list[Place], run: _Run) -> _Own:
     for fresh in made:
         attempt.make(fresh)
     os.makedirs(here, exist_ok=True)
+    if kept is not None:
+        os.makedirs(kept, exist_ok=True)
+        os.makedirs(os.path.dirname(_logs(run, process)), exist_ok=True)
+        os.symlink(kept, _logs(run, process))
     return _Own(here, tuple(made))
+
+
+def _kept_logs(process: Manifest, places: Sequence[Place], run: _Run) -> str | None:
+    """Return the folder on a mount for the launcher's logs, or None if they go with the run."""
+    resolved = variables.resolve(process, run.namespace, run.options.environment)
+    folder = resolved.values.get("PADDLE_LOG_DIR", _LOGS)
+    return None if folder == _LOGS else mounts.here_of(places, folder)
 
 
 def _logs(run: _Run, process: Manifest) -> str:
