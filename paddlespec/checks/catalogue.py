@@ -12,6 +12,7 @@ from paddlespec.checks import (
     launch,
     names,
     parameters,
+    patched_containers,
     places,
     policy,
     ports,
@@ -58,6 +59,7 @@ CHECKS: tuple[Check, ...] = (
     secrets.in_parameters,
     secrets.in_commands,
     secrets.in_patches,
+    patched_containers.second_container,
 )
 
 ROLE_CHECKS: tuple[RoleCheck, ...] = (
