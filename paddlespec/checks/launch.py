@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _LAUNCHERS = ("paddle.distributed.launch", "paddle.distributed.fleet.launch", "fleetrun")
 _PREDECESSOR = "paddle.distributed.fleet.launch"
 # The first version whose launcher reads addresses from variables, and the first with today's launcher.
-_READS_VARIABLES, _TODAY = (2, 0), (2, 3)
+_READS_VARIABLES, _TODAY = (2, 1), (2, 3)
 # A program that sets one of these variables finds its peers without the launcher.
 _OWN_ENDPOINTS = frozenset(("PADDLE_TRAINER_ENDPOINTS", "PADDLE_CURRENT_ENDPOINT"))
 _DEVICES = ("devices", "gpus", "xpus", "npus", "mlus", "selected_devices", "selected_gpus")
@@ -103,21 +103,28 @@ def launcher_in_ps(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnos
     yield facts.error("launcher-in-ps", message, path, hint)
 
 
-@reads("spec.mode", "spec.image", "spec.{role}.image", "spec.trainers.replicas")
+@reads(
+    "spec.mode",
+    "spec.image",
+    "spec.allowManagedEnv",
+    "spec.{role}.image",
+    "spec.trainers.replicas",
+)
 def old_launcher(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
-    """Launchers before Paddle 2.0 take addresses only from their arguments."""
+    """Launchers before Paddle 2.1 read other variables, or none."""
     spec = facts.job.spec
     path, text = image_of(facts.job, name, role)
     release = image(text).release
-    if spec.mode != "collective" or not runtime.meets(facts.job) or release is None:
+    own = not _OWN_ENDPOINTS.isdisjoint(spec.allow_managed_env)
+    if spec.mode != "collective" or not runtime.meets(facts.job) or own:
         return
-    if release < _READS_VARIABLES:
+    if release is not None and release < _READS_VARIABLES:
         number = ".".join(map(str, release))
         message = (
             f"the launcher of Paddle {number} finds no other replicas: "
             f"{spec.trainers.replicas} replicas would train separate models"
         )
-        hint = "use an image of Paddle 2.0 or later, or `trainers: {replicas: 1}`"
+        hint = "use an image of Paddle 2.1 or later, or `trainers: {replicas: 1}`"
         yield facts.error("old-launcher", message, path, hint)
 
 
