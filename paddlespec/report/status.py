@@ -163,10 +163,11 @@ def _times(status: Status, now: datetime) -> str:
 
 def _source(record: RunRecord) -> Iterator[str]:
     source = record.provenance
-    commit = f"commit {source.commit[:12]}" if source.commit else ""
     dirty = ", with uncommitted changes" if source.commit and source.dirty else ""
-    if origin := ", ".join(filter(None, [source.file, f"{commit}{dirty}"])):
-        yield _row("spec", origin)
+    if source.file:
+        yield _row("spec", source.file)
+    if source.commit:
+        yield _row("commit", f"{source.commit[:12]}{dirty}")
     yield _row("applied by", source.who)
     if source.ci:
         yield _row("CI", source.ci)

@@ -53,7 +53,12 @@ def scaffold(
     if image is not None:
         edits.append(_option("--image", image, "spec", "image"))
     if command:
-        words = launched(command) if mode == "collective" else list(command)
+        words = list(command)
+        if mode == "collective":
+            words, processes = _processes(launched(command))
+            if processes is not None:
+                where = ("spec", "trainers", "processesPerReplica")
+                edits.append(Update("--from-command", where, "set", processes, option=""))
         edits.append(_option("--from-command", shlex.join(words), "spec", "command"))
         # The user's command does not use the parameters of the example.
         for path in (("spec",), ("profiles", "smoke")):
@@ -81,6 +86,21 @@ def launched(command: Sequence[str]) -> list[str]:
     script = words[2:] if words[1:2] == ["-u"] else words[1:]
     rest = script if script[:1] and script[0].endswith(".py") else words
     return [words[0], *_LAUNCHER, *rest]
+
+
+def _processes(command: Sequence[str]) -> tuple[list[str], int | None]:
+    """Take the launcher's --nproc_per_node out of *command*, where it would have no effect."""
+    words = list(command)
+    script = next((i for i, word in enumerate(words) if word.endswith(".py")), len(words))
+    for index, word in enumerate(words[:script]):
+        option, separator, value = word.partition("=")
+        if option.replace("-", "_") != "__nproc_per_node":
+            continue
+        end = index + 1 if separator else index + 2
+        number = value if separator else "".join(words[index + 1 : end])
+        if number.isascii() and number.isdecimal() and int(number):
+            return [*words[:index], *words[end:]], int(number)
+    return words, None
 
 
 def _option(option: str, value: str, *path: str) -> Update:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
+_CODE = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 PACKAGE = Path(__file__).parents[2] / "paddlespec"
 # Functions that create diagnostics; the code is the argument that is a single word.
 _MAKERS = frozenset(
@@ -29,12 +31,13 @@ def emitted() -> dict[str, set[str]]:
     for file in sorted(PACKAGE.rglob("*.py")):
         part = file.relative_to(PACKAGE).with_suffix("").as_posix()
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            for code in _codes(node, part):
+            for code in codes_of(node, part):
                 codes.setdefault(code, set()).add(part)
     return codes
 
 
-def _codes(node: ast.AST, part: str) -> list[str]:
+def codes_of(node: ast.AST, part: str) -> list[str]:
+    """Return the codes that one expression emits."""
     if isinstance(node, ast.Call):
         name = getattr(node.func, "id", getattr(node.func, "attr", ""))
         if name in _MAKERS:
@@ -60,5 +63,4 @@ def _codes(node: ast.AST, part: str) -> list[str]:
 
 def _words(node: ast.expr) -> list[str]:
     value = node.value if isinstance(node, ast.Constant) else None
-    is_code = isinstance(value, str) and value.replace("-", "").isalpha() and value.islower()
-    return [str(value)] if is_code else []
+    return [value] if isinstance(value, str) and _CODE.fullmatch(value) else []

@@ -8,13 +8,14 @@ the difference before you commit it.
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from .codes import emitted
+from .codes import codes_of, emitted
 from .findings import find, formatted, of_example, options
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 PAGE = ROOT / "docs" / "diagnostics.md"
+UPDATE = "run: .venv/bin/pytest tests/golden --update-golden, then read the diff as prose"
 OK = sorted((HERE / "ok").glob("*.yaml"))
 ERR = sorted((HERE / "err").glob("*.yaml"))
 EXAMPLES = sorted((ROOT / "examples").glob("*/paddlejob.yaml"))
@@ -88,7 +90,9 @@ def test_every_mistake_is_reported(
     expected = file.with_suffix(".out")
     if update_golden:
         expected.write_text(formatted(diagnostics), encoding="utf-8")
-    assert formatted(diagnostics) == expected.read_text(encoding="utf-8")
+    if not expected.exists():
+        pytest.fail(f"write {expected.name}: {UPDATE}")
+    assert formatted(diagnostics) == expected.read_text(encoding="utf-8"), UPDATE
     assert {diagnostic.code for diagnostic in diagnostics} == {file.stem}
 
 
@@ -107,7 +111,7 @@ def test_the_page_shows_what_is_printed(
         after = block.sub(lambda _: f"```text\n{printed}```", after, count=1)
         PAGE.write_text(before + heading + after, encoding="utf-8")
     else:
-        assert printed == section.shown
+        assert printed == section.shown, UPDATE
     assert [diagnostic.code for diagnostic in diagnostics] == [section.code]
 
 
@@ -116,9 +120,18 @@ def test_the_base_of_the_page_is_valid(tmp_path: Path, monkeypatch: pytest.Monke
     assert formatted(of_example(BASE, "spec: {}\n", tmp_path)) == ""
 
 
+def test_codes_may_have_digits() -> None:
+    call = ast.parse('facts.warning("python-2", "a message", path)', mode="eval").body
+    assert codes_of(call, "checks/command") == ["python-2"]
+
+
 def test_the_page_has_a_heading_for_every_code() -> None:
     headings = [section.code for section in SECTIONS]
-    assert sorted(headings) == sorted(emitted())
+    missing = sorted(set(emitted()) - set(headings))
+    assert missing == [], f"write a section `## CODE` with an example in {PAGE.name}"
+    assert sorted(headings) == sorted(emitted()), (
+        f"remove the sections of other codes from {PAGE.name}"
+    )
 
 
 def test_every_code_of_a_spec_has_an_example() -> None:
@@ -127,8 +140,15 @@ def test_every_code_of_a_spec_has_an_example() -> None:
         for code, parts in emitted().items()
         if not all(part.startswith(NOT_OF_SPECS) for part in parts)
     }
-    assert {section.code for section in SHOWN} == of_specs - WITHOUT_EXAMPLE
+    shown = {section.code for section in SHOWN}
+    missing = sorted(of_specs - WITHOUT_EXAMPLE - shown)
+    assert missing == [], f"write an example below `## CODE` in {PAGE.name}, then {UPDATE}"
+    assert shown == of_specs - WITHOUT_EXAMPLE
 
 
 def test_every_code_with_an_example_has_a_golden_file() -> None:
+    missing = sorted({section.code for section in SHOWN} - {file.stem for file in ERR})
+    assert missing == [], (
+        f"write tests/golden/err/CODE.yaml, a spec with that mistake, then {UPDATE}"
+    )
     assert {file.stem for file in ERR} == {section.code for section in SHOWN}

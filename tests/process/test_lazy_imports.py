@@ -28,6 +28,8 @@ main()
         ("render examples/fit-a-line-ps", (*POSIX, *LIBRARIES)),
         ("render examples/fit-a-line-ps --target local", (*POSIX, *LIBRARIES)),
         ("get jobs --target local", (*POSIX, *LIBRARIES)),
+        ("__complete fish apply --target l", (*POSIX, *LIBRARIES, *START)),
+        ("__complete fish render -u trainers.r", (*POSIX, *LIBRARIES, *START)),
     ],
 )
 def test_a_command_runs_without(command: str, missing: tuple[str, ...], tmp_path: Path) -> None:
@@ -35,6 +37,19 @@ def test_a_command_runs_without(command: str, missing: tuple[str, ...], tmp_path
         [sys.executable, "-c", RUN, ",".join(missing), *command.split()],
         cwd=ROOT,
         env={"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("command", ["validate", "render", "validate .", "--version"])
+def test_frequent_calls_load_no_option_parser(command: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, "typer", *command.split()],
+        cwd=ROOT / "examples" / "fit-a-line-ps",
+        env={"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path), "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         check=False,

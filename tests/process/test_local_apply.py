@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -185,6 +186,9 @@ def test_a_failing_trainer_is_named_with_its_last_words(user: User) -> None:
     result = user.apply(spec, "--wait", "complete", code=4)
     assert "paddlespec: fit: failed: a replica failed\n" in result.stderr
     assert "  fit-trainer-1: exit code 7\n  | before\n" in result.stderr
+    assert "next: paddlespec logs fit --target local\n" in result.stderr
+    rerun = f"      paddlespec apply {spec} --target local --wait complete --rerun\n"
+    assert rerun in result.stderr
     user.nothing_left()
     again = user.apply(spec, "--wait", "complete", code=4)
     assert "nothing to do: fit failed; add --rerun" in again.stderr
@@ -198,9 +202,11 @@ def test_a_changed_spec_needs_consent_while_it_runs(user: User) -> None:
     changed = user.write("sleep 1001")
     result = user.apply(changed, code=3)
     assert "fit is running and its spec has changed" in result.stderr
-    assert "add --replace" in result.stderr
+    assert result.stderr.startswith("paddlespec: fit is running")
     assert user.commands() == before
-    result = user.apply(changed, "--replace", "--wait", "ready")
+    pasted = f"paddlespec apply {changed} --target local --replace"
+    assert f"  hint: to stop it and start a new run: {pasted}\n" in result.stderr
+    result = user.run(*shlex.split(pasted)[1:], "--wait", "ready")
     assert "waiting for an earlier run to end" in result.stderr
     assert not set(user.commands()) & set(before)
     assert user.states() == ["replaced", "running"]
@@ -390,6 +396,23 @@ def test_jobs_of_two_names_run_at_once(user: User) -> None:
     user.running(4)
     user.run("kill", "fit", "other")
     assert not marked(user.mark)
+
+
+def test_lines_of_several_jobs_name_their_job(user: User) -> None:
+    paths = user.write("echo pass"), user.write("echo pass; exit 3", "other")
+    result = user.run("apply", *paths, "--target", "local", "--wait", "complete", code=4)
+    assert "fit/trainer-0 | pass\n" in result.stdout
+    assert "other/trainer-1 | pass\n" in result.stdout
+    # What is to be run again is the job that failed, and no other.
+    assert f"paddlespec apply {paths[1]} --target local --wait complete --rerun" in result.stderr
+    assert f"paddlespec apply {paths[0]}" not in result.stderr
+
+
+def test_a_command_to_paste_shows_no_secret(user: User) -> None:
+    options = ("-u", "env.API_TOKEN=canary", "--update=env.B=canary", "-uenv.C=canary")
+    spec = user.write("exit 3")
+    result = user.apply(spec, *options, "--wait", "complete", code=4)
+    assert "-u 'env.API_TOKEN=***' '--update=env.B=***' '-uenv.C=***'" in result.stderr
 
 
 def test_pservers_are_ready_before_trainers_and_stopped_after_them(user: User) -> None:

@@ -18,7 +18,7 @@ from paddlespec.diagnostic import InvalidSpec
 from paddlespec.pipeline import Choices, load
 from paddlespec.spec.files import Files
 from paddlespec.spec.frozen import job_of
-from paddlespec.spec.scaffold import MODES, job_name, launched
+from paddlespec.spec.scaffold import MODES, job_name, launched, scaffold
 
 if TYPE_CHECKING:
     from paddlespec.model import Spec
@@ -192,3 +192,23 @@ def test_usage_errors_are_reported() -> None:
         assert done.returncode == 2
         assert message in done.stderr
     assert os.listdir() == []
+
+
+@pytest.mark.parametrize("flag", ["--nproc_per_node 2", "--nproc_per_node=2", "--nproc-per-node 2"])
+def test_the_number_of_processes_moves_from_the_launcher_to_the_spec(flag: str) -> None:
+    command = f"python -m paddle.distributed.launch {flag} train.py --nproc_per_node 3".split()
+    planned = scaffold("collective", "a", command=command)
+    edits = {edit.path: edit.value for edit in planned.edits}
+    assert edits[("spec", "trainers", "processesPerReplica")] == 2
+    expected = "python -m paddle.distributed.launch train.py --nproc_per_node 3"
+    assert edits[("spec", "command")] == expected
+
+
+@pytest.mark.parametrize(
+    "flag", ["--nproc_per_node", "--nproc_per_node many", "--nproc_per_node=0"]
+)
+def test_other_values_stay_for_validate_to_report(flag: str) -> None:
+    command = ["python", "-m", "paddle.distributed.launch", *flag.split(), "train.py"]
+    edits = {edit.path: edit.value for edit in scaffold("collective", "a", command=command).edits}
+    assert ("spec", "trainers", "processesPerReplica") not in edits
+    assert edits[("spec", "command")] == " ".join(command)
