@@ -101,7 +101,9 @@ def test_the_token_is_sent(tmp_path: Path) -> None:
 def test_missing_contexts_and_files_are_named(tmp_path: Path) -> None:
     file = kubeconfig(tmp_path, "f", "lab", "prod", current="lab")
     headless = kubeconfig(tmp_path, "headless", "lab")
-    assert "no cluster is configured" in refusal(str(tmp_path / "absent"))
+    assert "no cluster is configured:" in refusal(str(tmp_path / "absent"))
+    named = refusal(str(tmp_path / "absent"), context="labs")
+    assert "no cluster is configured for context labs:" in named
     assert "absent does not exist" in refusal(file, flag=str(tmp_path / "absent"))
     assert 'no context "labs"' in refusal(file, context="labs")
     assert 'did you mean "lab"?' in refusal(file, context="labs")

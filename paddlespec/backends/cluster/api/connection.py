@@ -62,7 +62,7 @@ def resolve(
     """
     files = load(kubeconfig, environment)
     if not files.documents:
-        return _in_cluster(kubeconfig, context, namespace, environment)
+        return _in_cluster(kubeconfig, context, namespace, environment, context or preferred)
     named = context or preferred or files.current
     if named is None:
         raise OperationFailed(
@@ -159,13 +159,15 @@ def _in_cluster(
     context: str | None,
     namespace: str | None,
     environment: Mapping[str, str],
+    wanted: str | None,
 ) -> Connection:
-    """Resolve the connection of a pod to its own cluster."""
+    """Resolve the connection of a pod to its own cluster; messages name the *wanted* context."""
     inside = environment.get("KUBERNETES_SERVICE_HOST") and not kubeconfig and not context
     if not inside:
         paths = kubeconfig or environment.get("KUBECONFIG") or DEFAULT
         raise NoCluster(
-            f"no cluster is configured: kubeconfig {paths} is empty or does not exist",
+            f"no cluster is configured{f' for context {wanted}' if wanted else ''}: "
+            f"kubeconfig {paths} is empty or does not exist",
             "set KUBECONFIG, or give --kubeconfig FILE",
         )
     from kubernetes.client.configuration import Configuration
