@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -175,13 +176,25 @@ def test_jobs_by_name(capsys: pytest.CaptureFixture[str]) -> None:
     assert ended.err == "paddlespec: no job nosuch in namespace default\n"
 
 
+class Unseekable(io.BytesIO):
+    """A file at first, and then a pipe, as in a process that was forked."""
+
+    is_pipe = False
+
+    def tell(self) -> int:
+        if self.is_pipe:
+            raise OSError(errno.ESPIPE, "Illegal seek")
+        return super().tell()
+
+
 @pytest.mark.parametrize("encoding", ["gbk", "iso-8859-1", "ascii", "utf-8"])
 def test_the_bytes_of_a_result_do_not_depend_on_the_locale(
     monkeypatch: pytest.MonkeyPatch, encoding: str
 ) -> None:
-    written = io.BytesIO()
+    written = Unseekable()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding=encoding))
     monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(io.BytesIO(), encoding=encoding))
+    written.is_pipe = True
     name = os.fsdecode(b"caf\xe9")
 
     def command() -> None:

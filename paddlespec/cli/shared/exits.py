@@ -7,6 +7,7 @@ import io
 import os
 import signal
 import sys
+from contextlib import suppress
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
@@ -121,7 +122,9 @@ def _write_utf8() -> None:
     """
     for stream, encoding in ((sys.stdout, "utf-8"), (sys.stderr, None)):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding=encoding, errors="backslashreplace")
+            # The last thing it does is to ask for its position, which not every stream has.
+            with suppress(OSError):
+                stream.reconfigure(encoding=encoding, errors="backslashreplace")
 
 
 def _discard_output() -> None:
