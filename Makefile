@@ -11,6 +11,8 @@ LOCKER := .venv-lock
 LOCK   := $(LOCKER)/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
 	--no-emit-index-url --no-annotate --custom-compile-command "make lock"
 LOGS   := .make
+# Without compiled modules, every command that a test starts compiles them: half of its time.
+unexport PYTHONDONTWRITEBYTECODE
 # Tests that wait for clusters and processes use little CPU, so more of them run in parallel.
 WORKERS ?= 2
 WAITING ?= 4

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 GUARD = Path(__file__).with_name("guard.py")
 GRACE_SECONDS = 1.0
+# All servers are written in Go; more memory for less garbage collection saves a tenth of their CPU.
+ENVIRONMENT = {"GOGC": "400"}
 
 
 class ServerFailedError(Exception):
@@ -64,6 +66,7 @@ def launch(name: str, command: Sequence[str], folder: Path) -> Server:
             stdout=output,
             stderr=subprocess.STDOUT,
             cwd=folder,
+            env={**os.environ, **ENVIRONMENT},
             start_new_session=True,
         )
     return Server(name, process, log, command)
