@@ -63,14 +63,16 @@ demo: $(PADDLE)
 	@echo "   $(BIN)/paddlespec logs fit-a-line-collective --grep loss"
 	@echo "   $(BIN)/paddlespec init my-job"
 
-# What the cluster tests need is built beside lint and the unit tests. The cluster tests follow on
-# their own, because they wait for controllers, which need a processor to be in time.
+# What the cluster tests need is built beside lint and the unit tests, and lint, most of which uses
+# one processor, runs beside the unit tests. The cluster tests follow on their own, because they
+# wait for controllers, which need a processor to be in time.
 test: $(PADDLE)
 	@mkdir -p $(LOGS); \
 	$(MAKE) --no-print-directory build-cluster > $(LOGS)/build.log 2>&1 & build=$$!; \
-	trap 'kill $$build 2> /dev/null' INT TERM HUP; failed=0; \
-	$(MAKE) --no-print-directory lint || failed=1; \
+	$(MAKE) --no-print-directory lint > $(LOGS)/lint.log 2>&1 & lint=$$!; \
+	trap 'kill $$build $$lint 2> /dev/null' INT TERM HUP; failed=0; \
 	$(MAKE) --no-print-directory unit || failed=1; \
+	wait $$lint || failed=1; cat $(LOGS)/lint.log; \
 	wait $$build || { cat $(LOGS)/build.log; failed=1; }; \
 	$(MAKE) --no-print-directory cluster || failed=1; \
 	exit $$failed

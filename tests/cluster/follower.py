@@ -59,7 +59,6 @@ class Follower:
         self._user = user
 
     def _read(self, process: Process) -> None:
-        assert process.stdout is not None
         while line := process.stdout.readline():
             self.lines.append(line)
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import outputs
 import pytest
 from command_contract import CommandContract, Refused, spec
+from forked import common
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from command_contract import Ends
+    from forked import Ended
 
 
 @dataclass(frozen=True)
@@ -43,20 +43,12 @@ class Rehearsals:
         path.write_text(spec(name, ends), encoding="utf-8")
         return str(path)
 
-    def run(self, *arguments: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str, code: int = 0) -> Ended:
         own = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
         own.pop("KUBECONFIG", None)
-        ended = subprocess.run(
-            [sys.executable, "-m", "paddlespec", *arguments],
-            env={**own, "HOME": str(self.folder)},
-            cwd=self.folder,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-        assert ended.returncode == code, f"{arguments}\n{ended.stdout}\n{ended.stderr}"
+        environment = {**own, "HOME": str(self.folder)}
+        ended = common().run(*arguments, folder=self.folder, environment=environment)
+        assert ended.code == code, f"{arguments}\n{ended.stdout}\n{ended.stderr}"
         outputs.check(arguments, ended.stdout)
         return ended
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import outputs
 import pytest
+from forked import common
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from forked import Ended
 
 PROJECT = """\
 apiVersion: paddlespec.io/v1
@@ -44,17 +44,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(*arguments: str, code: int = 0, **more: str) -> subprocess.CompletedProcess[str]:
+def run(*arguments: str, code: int = 0, **more: str) -> Ended:
     here = os.getcwd()
     clean = {"HOME": here, "XDG_CONFIG_HOME": f"{here}/xdg", "KUBECONFIG": f"{here}/none"}
-    done = subprocess.run(
-        [sys.executable, "-m", "paddlespec", *arguments],
-        env={**os.environ, **clean, **more},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == code, done.stdout + done.stderr
+    done = common().run(*arguments, folder=Path(here), environment={**os.environ, **clean, **more})
+    assert done.code == code, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     outputs.check(arguments, done.stdout)
     return done

@@ -152,7 +152,6 @@ def test_watching_ends_with_the_job(user: User, tmp_path: Path) -> None:
     user.apply(user.write(f"until [ -e {gate} ]; do sleep 0.1; done"))
     user.run("wait", "fit", "--for", "ready")
     watching = user.start("status", "fit", "--watch")
-    assert watching.stdout is not None
     first = watching.stdout.readline()
     assert first.startswith("job:")
     gate.touch()
@@ -202,7 +201,6 @@ def test_watching_a_list_shows_what_changes(user: User) -> None:
     user.apply(user.write(FOREVER))
     user.run("wait", "fit", "--for", "ready")
     watching = user.start("get", "jobs", "-a", "-w")
-    assert watching.stdout is not None
     assert watching.stdout.readline().startswith("NAME")
     assert watching.stdout.readline().split()[2] == "running"
     user.run("kill", "fit", "--yes")
