@@ -77,9 +77,16 @@ class Change(NamedTuple):
         if self.before is None or self.after is None:
             return []
         return [
-            FieldChange(path, old, new, effect(self.after["kind"], path))
+            FieldChange(path, old, new, self._effect(path, old, new))
             for path, old, new in differences(self.before, self.after)
         ]
+
+    def _effect(self, path: Path, old: Any, new: Any) -> Effect:
+        assert self.before is not None
+        assert self.after is not None
+        if is_label_of_job(self.before, self.after, path, old, new):
+            return Effect.in_place
+        return effect(self.after["kind"], path)
 
     @property
     def operation(self) -> Operation:
@@ -172,10 +179,29 @@ def with_their_run(changes: Sequence[Change]) -> list[Change]:
 
 def _needs_other_pods(change: Change) -> bool:
     known = workloads.find(change.after) if change.before and change.after else None
-    return known is not None and any(
-        field.effect is not Effect.in_place or covers(known.KIND.restarting, field.path)
+    if known is None or change.before is None or change.after is None:
+        return False
+    return any(
+        field.effect is not Effect.in_place
+        or (
+            covers(known.KIND.restarting, field.path)
+            and not is_label_of_job(change.before, change.after, *field[:3])
+        )
         for field in change.fields
     )
+
+
+def is_label_of_job(before: Manifest, after: Manifest, path: Path, old: Any, new: Any) -> bool:
+    """
+    Report whether a label of pods changes with that of the whole job.
+
+    An apply leaves the pods that run alone; those of the next run have the new label.
+    """
+    if path[-3:-1] != ("metadata", "labels") or len(path) == 3:
+        return False
+    own, own_after = (side["metadata"].get("labels") or {} for side in (before, after))
+    key = path[-1]
+    return bool(own.get(key, MISSING) == old and own_after.get(key, MISSING) == new)
 
 
 def _with_uid(manifest: Manifest, uid: str) -> Manifest:

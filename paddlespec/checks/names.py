@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from paddlespec import workloads
 from paddlespec.checks import reads
 from paddlespec.render import runtime
+from paddlespec.render.pod_settings import is_reserved
 from paddlespec.workloads.kind import LONGEST_LABEL
 from paddlespec.workloads.live import QUEUE_LABEL
 
@@ -18,14 +19,7 @@ if TYPE_CHECKING:
     from paddlespec.model import Role
     from paddlespec.render.runtime import RoleName
 
-_MANAGED_LABELS = frozenset(
-    (
-        "app.kubernetes.io/name",
-        "app.kubernetes.io/managed-by",
-        QUEUE_LABEL,
-        "applyset.kubernetes.io/part-of",
-    )
-)
+_MANAGED_LABELS = frozenset((QUEUE_LABEL,))
 
 
 @reads("metadata.name", "spec.{role}.replicas", "spec.pservers.workload")
@@ -54,7 +48,7 @@ def name_fits(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
 def managed_labels(facts: Facts) -> Iterator[Diagnostic]:
     """Labels that paddlespec uses to find its objects cannot be set in a spec."""
     for key in facts.job.metadata.labels:
-        if key in _MANAGED_LABELS or key.startswith("paddlespec.io/"):
+        if key in _MANAGED_LABELS or is_reserved(key):
             message = f"label {key} is set by paddlespec; this value is ignored"
             path = ("metadata", "labels", key)
             yield facts.warning("managed-label", message, path, "remove it", key=True)

@@ -11,6 +11,7 @@ from paddlespec.model.job import (
     Mode,
     Spec,
 )
+from paddlespec.model.pod import Pod
 from paddlespec.model.project import Datacenter, Project, Storage
 from paddlespec.model.role import (
     EnvSource,
@@ -53,6 +54,7 @@ __all__ = [
     "Package",
     "Patch",
     "PatchTarget",
+    "Pod",
     "Policy",
     "Project",
     "Pservers",

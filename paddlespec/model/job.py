@@ -20,6 +20,7 @@ from paddlespec.model.base import (
     Text,
     described,
 )
+from paddlespec.model.pod import Pod
 from paddlespec.model.role import (
     Command,
     Env,
@@ -50,11 +51,11 @@ class Metadata(Model):
         examples=["ads"],
     )
     labels: Labels = Field(
-        {}, description="Labels added to every object.", examples=[{"team": "ads"}]
+        {}, description="Labels added to every object and pod.", examples=[{"team": "ads"}]
     )
     annotations: Annotations = Field(
         {},
-        description="Annotations added to every object.",
+        description="Annotations added to every object, but not to pods; see `pod.annotations`.",
         examples=[{"example.com/owner": "ads"}],
     )
 
@@ -129,6 +130,11 @@ class Spec(Model):
         [],
         description="Variables managed by paddlespec that this spec may override.",
         examples=[["PADDLE_LOG_LEVEL"]],
+    )
+    pod: Pod = Field(
+        Pod(),
+        description="Settings of all pods: metadata, identity and security.",
+        examples=[{"serviceAccount": "trainer", "security": "restricted"}],
     )
     trainers: Trainers = Field(
         Trainers(),

@@ -23,6 +23,7 @@ from paddlespec.model.base import (
     Text,
     described,
 )
+from paddlespec.model.pod import Pod
 
 
 class EnvSource(Model):
@@ -204,6 +205,11 @@ class Role(Model):
         None,
         description="Kubernetes affinity, passed through unchanged.",
         examples=[{"podAntiAffinity": {}}],
+    )
+    pod: Pod = Field(
+        Pod(),
+        description="Settings of the pods of this role. Override `spec.pod`.",
+        examples=[{"annotations": {"k8s.v1.cni.cncf.io/networks": "rdma-net"}}],
     )
 
 

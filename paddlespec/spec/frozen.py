@@ -76,8 +76,12 @@ def without_defaults(value: Any) -> Any:
 
 
 def snake(name: str) -> str:
-    """Convert a key to an attribute name: `mountPath` to `mount_path`, `from` to `from_`."""
-    name = re.sub(r"(?<=[a-z0-9])[A-Z]", lambda match: "_" + match[0].lower(), name)
+    """Convert a key to an attribute name: `mountPath` to `mount_path`, `hostIPC` to `host_ipc`."""
+    name = re.sub(
+        r"(?<=[a-z0-9])[A-Z]+(?![a-z])|(?<=[a-z0-9])[A-Z]",
+        lambda match: "_" + match[0].lower(),
+        name,
+    )
     return "from_" if name == "from" else name
 
 

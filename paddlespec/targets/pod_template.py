@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from paddlespec.render import runtime
+from paddlespec.render import pod_settings, runtime
 from paddlespec.render.manifest import JOB_LABEL, ROLE_LABEL
 from paddlespec.render.resources import claim, resources
 from paddlespec.targets.program import arguments
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 # The launcher waits 30 seconds between SIGTERM and SIGKILL to its processes.
 GRACE_SECONDS = 60
+_ISTIO = "sidecar.istio.io/inject"
 
 Values = dict[str, Any]
 
@@ -23,17 +24,27 @@ def pod_values(replica: Replica) -> Values:
     """Compute the values of the pod template."""
     spec, role = replica.job.spec, replica.role
     volcano = spec.scheduling.scheduler == "volcano"
+    settings = pod_settings.settings(replica.job, replica.name)
+    own_labels = pod_settings.pod_labels(replica.job, replica.name)
     labels = {
+        **own_labels,
         "app.kubernetes.io/name": replica.job.metadata.name,
         "app.kubernetes.io/managed-by": "paddlespec",
         JOB_LABEL: replica.job.metadata.name,
         ROLE_LABEL: replica.name,
-        "sidecar.istio.io/inject": "false",
+        _ISTIO: own_labels.get(_ISTIO, "false"),
     }
-    group = {"scheduling.k8s.io/group-name": replica.job.metadata.name}
+    group = {"scheduling.k8s.io/group-name": replica.job.metadata.name} if volcano else {}
     return {
         "labels": labels,
-        "annotations": group if volcano else None,
+        "annotations": {**pod_settings.pod_annotations(replica.job, replica.name), **group},
+        "service_account": settings.get("serviceAccount"),
+        "token": settings.get("automountServiceAccountToken", False),
+        "context": pod_settings.pod_context(replica.job, replica.name),
+        "container_context": pod_settings.container_context(replica.job, replica.name),
+        "runtime_class": settings.get("runtimeClass"),
+        "host_ipc": settings.get("hostIPC"),
+        "host_aliases": settings.get("hostAliases"),
         "image": replica.image,
         "pull_policy": spec.image_pull_policy,
         "pull_secret": spec.registry,

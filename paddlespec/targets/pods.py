@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddlespec import workloads
 from paddlespec.render import runtime
+from paddlespec.render.pod_settings import is_restricted
 from paddlespec.render.resources import shared_memory
 from paddlespec.targets.program import program, script
 from paddlespec.targets.sources import source
@@ -165,8 +166,9 @@ class Replica:
         if self.name != "trainers" or not folder or policy == "reuse" or self._is_scratch(folder):
             return []
         step = self._step("output", ["sh", "-c", script(f"output-{policy}.sh")])
-        # On volumes of users even root needs capabilities to read and delete files of others.
-        del step["securityContext"]["capabilities"]
+        if not is_restricted(self.job, self.name):
+            # On volumes of users even root needs capabilities to read and delete files of others.
+            del step["securityContext"]["capabilities"]
         step["env"] = [
             {"name": "PADDLESPEC_OUTPUT", "value": folder},
             {"name": "RUN", **_field(self.context.naming.run)},

@@ -49,6 +49,21 @@ def without(manifest: Manifest, path: tuple[str, ...]) -> Manifest:
     return remaining
 
 
+def replaced(manifest: Manifest, path: tuple[str, ...], value: Any) -> Manifest:
+    """Return *manifest* with *value* at *path*; list items are addressed by name."""
+    changed: Manifest = _replaced(manifest, path, value)
+    return changed
+
+
+def _replaced(node: Any, path: tuple[str, ...], value: Any) -> Any:
+    if not path:
+        return value
+    head, rest = path[0], path[1:]
+    if isinstance(node, list):
+        return [_replaced(item, rest, value) if _is_named(item, head) else item for item in node]
+    return {**node, head: _replaced(node.get(head) or {}, rest, value)}
+
+
 def _without(node: Any, path: tuple[str, ...]) -> Any:
     head, rest = path[0], path[1:]
     if isinstance(node, list):

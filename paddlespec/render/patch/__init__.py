@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from paddlespec.diagnostic import Diagnostic, Path
 from paddlespec.render.manifest import role
+from paddlespec.render.patch.defaults import give_way
 from paddlespec.render.patch.fields import field_faults
 from paddlespec.render.patch.guard import Refusal, refusals
 from paddlespec.render.patch.strategic import directives, json_merge, strategic_merge
@@ -140,14 +141,14 @@ def _applied(before: Manifest, patch: Any) -> Any:
     if isinstance(patch, list):
         from paddlespec.render.patch.pointer import json_patch
 
-        return json_patch(before, patch)
+        return give_way(before, json_patch(before, patch))
     if is_built_in(before["apiVersion"]):
-        return strategic_merge(before, patch)
+        return give_way(before, strategic_merge(before, patch))
     for path in directives(patch):
         message = f"{path[-1]} is not supported for {before['apiVersion']}"
         hint = "use a JSON merge patch or a JSON patch for custom resources"
         raise PatchFailed(message, path, hint)
-    return json_merge(before, patch)
+    return give_way(before, json_merge(before, patch))
 
 
 def is_built_in(api_version: str) -> bool:

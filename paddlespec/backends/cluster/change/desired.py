@@ -9,6 +9,8 @@ from paddlespec import workloads
 from paddlespec.backends.cluster.api.client import MANAGER
 from paddlespec.backends.cluster.change.applyset import MEMBER_LABEL, set_id
 from paddlespec.render.manifest import JOB_LABEL, identity
+from paddlespec.render.pod_settings import is_users
+from paddlespec.workloads.roles import replaced
 from paddlespec.workloads.roles import without as _without
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from paddlespec.backends.cluster.api.refusal import Refusal
     from paddlespec.render.manifest import Manifest
     from paddlespec.runs.values import Work
-    from paddlespec.workloads import Switch
+    from paddlespec.workloads import RolePods, Switch
 
 # Stands for the UID of an owner that does not exist yet, in dry runs.
 ANY_UID = "00000000-0000-0000-0000-000000000000"
@@ -81,10 +83,33 @@ def desired_object(
     if owner is not None:
         metadata["ownerReferences"] = [owner]
     desired = {**manifest, "metadata": metadata}
+    if live is not None and workloads.find(live) and not workloads.is_stopped(live):
+        desired = _with_labels_of_run(desired, live)
     hold = _hold(manifest)
     if hold and not is_queued(manifest) and (live is None or is_ours_to_resume(live)):
         return hold.stop(desired)
     return desired
+
+
+def _with_labels_of_run(desired: Manifest, live: Manifest) -> Manifest:
+    """
+    Return *desired* with the user's pod labels of *live*.
+
+    The labels of a job are also those of its pods, which cannot change while they run. A new label
+    must not replace a run, so pods get it with the next one.
+    """
+    current = {pods.role: _labels(pods) for _, pods in workloads.roles([live])}
+    for _, pods in workloads.roles([desired]):
+        if pods.role in current:
+            own = {key: value for key, value in _labels(pods).items() if not is_users(key)}
+            kept = {key: value for key, value in current[pods.role].items() if is_users(key)}
+            desired = replaced(desired, (*pods.path, "metadata", "labels"), {**kept, **own})
+    return desired
+
+
+def _labels(pods: RolePods) -> dict[str, str]:
+    labels: dict[str, str] = (pods.template.get("metadata") or {}).get("labels") or {}
+    return labels
 
 
 def reference(owner: Manifest, uid: str) -> dict[str, str]:

@@ -1,0 +1,117 @@
+"""Check the settings of pods: their labels, and what Pod Security allows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from paddlespec.checks import reads
+from paddlespec.render.pod_settings import is_reserved, is_restricted, needs_escalation, settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from paddlespec.checks import Facts
+    from paddlespec.diagnostic import Diagnostic, Path
+    from paddlespec.model import Role
+    from paddlespec.render.runtime import RoleName
+
+# Annotations that nothing reads from objects other than pods.
+_OF_PODS = (
+    "kueue.x-k8s.io/podset-",
+    "k8s.v1.cni.cncf.io/networks",
+    "v1.multus-cni.io/",
+    "sidecar.istio.io/",
+    "traffic.sidecar.istio.io/",
+    "prometheus.io/",
+    "cluster-autoscaler.kubernetes.io/safe-to-evict",
+    "vault.hashicorp.com/",
+)
+_FORBIDDEN_VOLUMES = ("host_path", "nfs", "cephfs")
+_MAY_ADD = frozenset(("NET_BIND_SERVICE",))
+_HINT = "remove it, or `security: restricted`"
+
+
+@reads("metadata.annotations")
+def annotations_of_pods(facts: Facts) -> Iterator[Diagnostic]:
+    """Annotations of the metadata do not reach pods, where some have their only reader."""
+    for key in facts.job.metadata.annotations:
+        if key.startswith(_OF_PODS):
+            message = f"annotation {key} has no effect here: it is read from pods"
+            path = ("metadata", "annotations", key)
+            yield facts.warning("pod-annotation", message, path, "move it to `pod.annotations`")
+
+
+@reads("spec.pod")
+def labels(facts: Facts) -> Iterator[Diagnostic]:
+    """Labels and annotations that others set cannot be set in a spec."""
+    yield from _reserved(facts, ("spec", "pod"))
+
+
+@reads("spec.{role}.pod")
+def labels_of_role(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:  # noqa: ARG001
+    """Check the labels of one role in the same way."""
+    yield from _reserved(facts, ("spec", name, "pod"))
+
+
+def _reserved(facts: Facts, pod: Path) -> Iterator[Diagnostic]:
+    for kind in ("labels", "annotations"):
+        for key in facts.document.at((*pod, kind)) or ():
+            if is_reserved(key):
+                message = (
+                    f"{kind[:-1]} {key} is set by paddlespec or Kubernetes; this value is ignored"
+                )
+                path = (*pod, kind, key)
+                yield facts.warning("managed-label", message, path, "remove it", key=True)
+
+
+@reads("spec.pod", "spec.{role}.pod", "spec.volumes")
+def security(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:  # noqa: ARG001
+    """Security settings do not contradict each other, or the level of Pod Security."""
+    merged = settings(facts.job, name)
+    context = merged.get("containerSecurityContext") or {}
+    if context.get("allowPrivilegeEscalation") is False and needs_escalation(context):
+        message = "allowPrivilegeEscalation: false contradicts the rights that the container gets"
+        path = _place(facts, name, "containerSecurityContext", "allowPrivilegeEscalation")
+        yield facts.error("pod-security", message, path, "remove it", key=True)
+    if not is_restricted(facts.job, name):
+        return
+    for path, what in (*_settings(facts, name, merged), *_volumes(facts)):
+        message = f"{what} is not allowed with `security: restricted`"
+        yield facts.error("pod-security", message, path, _HINT, key=True)
+
+
+def _settings(facts: Facts, name: RoleName, merged: dict[str, Any]) -> Iterator[tuple[Path, str]]:
+    """Yield the path and description of each setting that `restricted` forbids."""
+    if merged.get("hostIPC"):
+        yield _place(facts, name, "hostIPC"), "hostIPC"
+    for holder in ("securityContext", "containerSecurityContext"):
+        context = merged.get(holder) or {}
+        for key, value in (
+            ("privileged", True),
+            ("allowPrivilegeEscalation", True),
+            ("runAsUser", 0),
+            ("runAsNonRoot", False),
+        ):
+            if key in context and context[key] == value:
+                text = str(value).lower()
+                yield _place(facts, name, holder, key), f"{key}: {text}"
+        if (context.get("seccompProfile") or {}).get("type") == "Unconfined":
+            yield _place(facts, name, holder, "seccompProfile"), "an unconfined seccomp profile"
+        added = (context.get("capabilities") or {}).get("add") or ()
+        for capability in (own for own in added if own not in _MAY_ADD):
+            place = _place(facts, name, holder, "capabilities", "add")
+            yield place, f"the capability {capability}"
+
+
+def _volumes(facts: Facts) -> Iterator[tuple[Path, str]]:
+    for index, volume in enumerate(facts.job.spec.volumes):
+        for kind in _FORBIDDEN_VOLUMES:
+            if getattr(volume, kind) is not None:
+                key = "hostPath" if kind == "host_path" else kind
+                yield ("spec", "volumes", index, key), f"a volume of kind {key}"
+
+
+def _place(facts: Facts, name: RoleName, *keys: str) -> Path:
+    """Return the path of a setting: that of the role, or else that of the spec."""
+    own: Path = ("spec", name, "pod", *keys)
+    return own if facts.document.at(own) is not None else ("spec", "pod", *keys)
