@@ -9,20 +9,38 @@ from typing import TYPE_CHECKING
 from paddlespec.checks import reads
 from paddlespec.checks.written import has_unknown_keys, written
 from paddlespec.diagnostic import did_you_mean
+from paddlespec.quantity import canonical
 from paddlespec.render import runtime
 from paddlespec.render.devices import device
 from paddlespec.render.runtime import Context
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from paddlespec.checks import Env, Facts
     from paddlespec.diagnostic import Diagnostic, Path
-    from paddlespec.model import Role
+    from paddlespec.model import EnvFrom, EnvSource, Role
     from paddlespec.render.runtime import RoleName
 
-_KINDS = "`{secret, key}`, `{configMap, key}` or `{value, sensitive}`"
-_FIELDS = frozenset(("secret", "configMap", "key", "value", "sensitive"))
+_KINDS = "`{secret, key}`, `{configMap, key}`, `{field}`, `{resource}` or `{value, sensitive}`"
+_FIELDS = frozenset(
+    ("secret", "configMap", "key", "field", "resource", "divisor", "value", "sensitive")
+)
+_WITH_KEY = frozenset(("secret", "configMap"))
+# Fields of a pod that the API server accepts in variables, besides single labels and annotations.
+POD_FIELDS = (
+    "metadata.name",
+    "metadata.namespace",
+    "metadata.uid",
+    "spec.nodeName",
+    "spec.serviceAccountName",
+    "status.hostIP",
+    "status.hostIPs",
+    "status.podIP",
+    "status.podIPs",
+)
+_SIZES = ("1", *(f"1{unit}" for unit in "kMGTPE"), *(f"1{unit}i" for unit in "KMGTPE"))
+_RESOURCES = ("cpu", "memory", "ephemeral-storage")
 # The launcher would read the topology from these instead of from the runtime contract.
 _MISLEADING = frozenset(("DISTRIBUTED_TRAINER_ENDPOINTS",))
 _SET_BY_IMAGES = frozenset(("PATH", "HOME", "PYTHONPATH", "LD_LIBRARY_PATH", "PWD", "USER"))
@@ -71,6 +89,8 @@ def source(facts: Facts, path: Path, env: Env) -> Iterator[Diagnostic]:
             for kind, source_value in (
                 ("secret", value.secret),
                 ("configMap", value.config_map),
+                ("field", value.field),
+                ("resource", value.resource),
                 ("value", value.value),
             )
             if source_value is not None
@@ -84,17 +104,71 @@ def source(facts: Facts, path: Path, env: Env) -> Iterator[Diagnostic]:
         elif not kinds:
             message = f"{name} has no value"
             yield facts.error("env-source", message, variable, f"use one of {_KINDS}", key=True)
-        elif kinds == ["value"] and value.key is not None:
-            message = f"{name} has a value, so `key` has no effect"
-            where = (*variable, "key")
-            yield facts.error("env-source", message, where, f"use one of {_KINDS}", key=True)
-        elif kinds != ["value"] and value.key is None:
-            message = f"{name} refers to a {kinds[0]} without naming a key"
-            yield facts.error("env-source", message, variable, "add `key`", key=True)
-        elif kinds != ["value"] and value.sensitive:
-            message = f"{name} is a reference, so `sensitive` has no effect"
-            where = (*variable, "sensitive")
-            yield facts.error("env-source", message, where, "remove `sensitive`", key=True)
+        else:
+            yield from _members(facts, variable, kinds[0], value)
+
+
+def _members(facts: Facts, variable: Path, kind: str, value: EnvSource) -> Iterator[Diagnostic]:
+    """The members of a source belong to its kind, and a reference is complete."""
+    name = str(variable[-1])
+    what = "a value" if kind == "value" else f"a {kind}"
+    if kind not in _WITH_KEY and value.key is not None:
+        message = f"{name} has {what}, so `key` has no effect"
+        where = (*variable, "key")
+        yield facts.error("env-source", message, where, f"use one of {_KINDS}", key=True)
+    elif kind in _WITH_KEY and value.key is None:
+        message = f"{name} refers to a {kind} without naming a key"
+        yield facts.error("env-source", message, variable, "add `key`", key=True)
+    elif kind != "value" and value.sensitive:
+        message = f"{name} is a reference, so `sensitive` has no effect"
+        where = (*variable, "sensitive")
+        yield facts.error("env-source", message, where, "remove `sensitive`", key=True)
+    elif kind != "resource" and value.divisor is not None:
+        message = f"{name} has {what}, so `divisor` has no effect"
+        where = (*variable, "divisor")
+        yield facts.error("env-source", message, where, "remove `divisor`", key=True)
+    elif value.field is not None and not _is_field(value.field):
+        message = f'variables cannot have the value of "{value.field}"'
+        hint = did_you_mean(value.field, POD_FIELDS) or f"use one of {', '.join(POD_FIELDS)}"
+        yield facts.error("env-source", message, (*variable, "field"), hint)
+    elif value.resource is not None and not _resource().fullmatch(value.resource):
+        message = f'"{value.resource}" is not a request or limit of a container'
+        names = [f"{kind}.{name}" for kind in ("limits", "requests") for name in _RESOURCES]
+        hint = did_you_mean(value.resource, names) or f"use one of {', '.join(names)}"
+        yield facts.error("env-source", message, (*variable, "resource"), hint)
+    elif value.divisor is not None and canonical(value.divisor) not in _divisors(value.resource):
+        message = f"{value.resource} cannot be counted in units of {value.divisor}"
+        hint = f"use one of {', '.join(_divisors(value.resource))}"
+        yield facts.error("env-source", message, (*variable, "divisor"), hint)
+
+
+def _divisors(resource: str | None) -> tuple[str, ...]:
+    """Return the divisors that the API server accepts, as it spells them."""
+    return ("1m", "1") if resource and resource.endswith(".cpu") else _SIZES
+
+
+def _is_field(path: str) -> bool:
+    return path in POD_FIELDS or bool(_keyed().fullmatch(path))
+
+
+@reads("spec.envFrom")
+def whole_sources(facts: Facts) -> Iterator[Diagnostic]:
+    """Each source of variables is one Secret or ConfigMap."""
+    yield from _whole(facts, ("spec", "envFrom"), facts.job.spec.env_from)
+
+
+@reads("spec.{role}.envFrom")
+def whole_sources_of_role(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
+    """Check the sources of one role in the same way."""
+    yield from _whole(facts, ("spec", name, "envFrom"), role.env_from)
+
+
+def _whole(facts: Facts, path: Path, sources: Iterable[EnvFrom]) -> Iterator[Diagnostic]:
+    for index, entry in enumerate(sources):
+        if bool(entry.secret) == bool(entry.config_map):
+            which = "two sources" if entry.secret else "no source"
+            message = f"an entry of envFrom has {which}"
+            yield facts.error("env-source", message, (*path, index), "set `secret` or `configMap`")
 
 
 @reads("{env}")
@@ -200,6 +274,17 @@ def _unknown_references(
             if word in env:
                 similar = f"define {word} before {path[-1]}" if word != path[-1] else None
             yield facts.warning("env-reference", message, path, similar)
+
+
+@lru_cache(maxsize=1)
+def _keyed() -> re.Pattern[str]:
+    return re.compile(r"metadata\.(?:labels|annotations)\['[^'\s]+'\]")
+
+
+@lru_cache(maxsize=1)
+def _resource() -> re.Pattern[str]:
+    names = "|".join(_RESOURCES)
+    return re.compile(rf"(?:limits|requests)\.(?:{names}|hugepages-[0-9A-Za-z]+)")
 
 
 @lru_cache(maxsize=1)

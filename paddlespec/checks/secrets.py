@@ -25,7 +25,9 @@ _MARKERS = (
     *("AKIA", "ASIA", "-----BEGIN", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
     *("glpat-", "xox", "hf_", "sk-", "AIza", "eyJ", "://"),
 )
-_FLAG_MARKERS = ("assw", "oken", "ecret", "key", "PASSW", "TOKEN", "SECRET", "KEY")
+_FLAG_MARKERS = ("assw", "oken", "ecret", "key", "ugi", "PASSW", "TOKEN", "SECRET", "KEY", "UGI")
+# User and password of Hadoop and AFS, as HDFS_UGI, fs_ugi and hadoop.job.ugi hold them: `user,password`.
+_UGI = "ugi"
 _MIN_KEY_LENGTH = 40
 
 
@@ -48,6 +50,7 @@ def _credential_flags() -> re.Pattern[str]:
         r"(?i)(?:^|[\s;&|'\"])(?:--?|export\s+)?[\w-]*"
         r"(?:password|passwd|passphrase|token|secret|api[-_]?key|access[-_]?key)"
         r"(?:=|(?<=[\w])\s+(?=[^-\s]))['\"]?(?![$'\"\s/.<])(?=[^\s'\"]*[0-9])[^\s'\"]{8,}"
+        r"|(?:^|[\s;&|'\"])[\w.\-]*ugi['\"]?\s*[=:\s]\s*['\"]?[^\s'\",$<]+,(?![$<])[^\s'\",]+"
     )
 
 
@@ -74,12 +77,24 @@ def _is_random(word: str) -> bool:
 def names_secret(name: str) -> bool:
     """Whether a variable called *name* holds a credential: `DB_PASSWORD`, `apiKey`."""
     parts = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().replace("-", "_").split("_")
-    last = parts[-1]
+    last = parts[-1].rpartition(".")[2]
     if last == "id" and parts[-3:-1] == ["access", "key"]:
         return True
     if last in ("key", "keys"):
         return len(parts) > 1 and parts[-2] in ("api", "access", "private", "secret", "auth")
-    return last in _SECRET_NAMES or last in ("apikey", "accesskey", "secretkey", "authtoken")
+    return last in (*_SECRET_NAMES, _UGI, "apikey", "accesskey", "secretkey", "authtoken")
+
+
+def holds_secret(name: str, value: object) -> bool:
+    """Whether a variable called *name* with the literal *value* holds a credential."""
+    if not isinstance(value, str):
+        return False
+    named = names_secret(name) and _is_literal(value)
+    if named and name.lower().endswith(_UGI):
+        # A user alone is no credential.
+        user, comma, password = value.partition(",")
+        named = bool(user and comma) and not password.startswith(("$", "<")) and password != ""
+    return named or looks_secret(value)
 
 
 def _is_literal(value: object) -> bool:
@@ -101,7 +116,7 @@ def in_env(facts: Facts, path: Path, env: Env) -> Iterator[Diagnostic]:
             text = None if value.sensitive else value.value
         if not isinstance(text, str):
             continue
-        if (names_secret(name) and _is_literal(text)) or looks_secret(text):
+        if holds_secret(name, text):
             where = (*path, name)
             if (written(facts.document, where) or "").lstrip("\"'").startswith("${{"):
                 continue
@@ -114,9 +129,7 @@ def in_env(facts: Facts, path: Path, env: Env) -> Iterator[Diagnostic]:
 def in_parameters(facts: Facts) -> Iterator[Diagnostic]:
     """Parameters appear in plain text wherever they are used."""
     for name, value in facts.job.spec.parameters.items():
-        if isinstance(value, str) and (
-            (names_secret(name) and _is_literal(value)) or looks_secret(value)
-        ):
+        if holds_secret(name, value):
             message = f'parameter "{name}" looks like a credential'
             path = ("spec", "parameters", name)
             yield facts.warning("looks-like-secret", message, path, _HINT)
@@ -174,9 +187,9 @@ def _credentials_in(value: object, path: Path, name: str = "") -> Iterator[tuple
         for index, item in enumerate(value):
             yield from _credentials_in(item, (*path, index))
     elif isinstance(value, str):
-        named = names_secret(name) and _is_literal(value) and path[-2:-1] != ("secretKeyRef",)
-        if named or looks_secret(value):
-            yield path, name if named else ""
+        reference = path[-2:-1] == ("secretKeyRef",)
+        if holds_secret("" if reference else name, value):
+            yield path, name if names_secret(name) and not looks_secret(value) else ""
 
 
 def _in_command(facts: Facts, path: Path, command: str | Sequence[str]) -> Iterator[Diagnostic]:
@@ -190,7 +203,7 @@ def _in_command(facts: Facts, path: Path, command: str | Sequence[str]) -> Itera
         if (
             looks_secret(text)
             or (has_flag and _credential_flags().search(text) is not None)
-            or (names_secret(previous.lstrip("-")) and _is_literal(text))
+            or holds_secret(previous.lstrip("-"), text)
         ):
             message = "part of the command looks like a credential"
             yield facts.warning("looks-like-secret", message, where, _HINT)

@@ -23,7 +23,7 @@ _SOURCES = {source: source for source in sorted(VOLUME_SOURCES)} | {
     "emptyDir": "empty_dir",
     "configMap": "config_map",
 }
-_FIELDS = VOLUME_SOURCES | {"name", "mountPath", "subPath", "readOnly"}
+_FIELDS = VOLUME_SOURCES | {"name", "mountPath", "subPath", "readOnly", "defaultMode"}
 _RESERVED_MOUNTS = ("/dev/shm", "/paddlespec")
 _LEGACY_MOUNTS = ("/trainer_id", "/trainer_count")
 
@@ -75,6 +75,10 @@ def one_source(facts: Facts) -> Iterator[Diagnostic]:
             message = f"volume {volume.name} has no source"
             hint = f"add one of {', '.join(_SOURCES)}"
             yield facts.error("volume-source", message, (*path, "name"), hint)
+        elif volume.default_mode and sources and not {*sources} & {"configMap", "secret"}:
+            message = f"a volume of kind {sources[0]} has no files of its own for `defaultMode`"
+            where = (*path, "defaultMode")
+            yield facts.error("volume-source", message, where, "remove it", key=True)
 
 
 @reads("spec.volumes")

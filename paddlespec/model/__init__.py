@@ -14,6 +14,7 @@ from paddlespec.model.job import (
 from paddlespec.model.pod import Pod
 from paddlespec.model.project import Datacenter, Project, Storage
 from paddlespec.model.role import (
+    EnvFrom,
     EnvSource,
     Limits,
     Pservers,
@@ -43,6 +44,7 @@ __all__ = [
     "CephFs",
     "Datacenter",
     "EmptyDir",
+    "EnvFrom",
     "EnvSource",
     "Job",
     "Legacy",

@@ -139,6 +139,9 @@ LimitQuantity = Annotated[
     ),
 ]
 """A quantity, or `none` for a resource without a limit."""
+FileMode = Annotated[
+    str, _format("mode", r"^0?[0-7]{3}$", 'octal digits in quotes, such as "0400"', 4)
+]
 Port = Annotated[int, Field(ge=1, le=65535), WHOLE]
 Text = Annotated[str, Field(min_length=1)]
 Scalar = str | bool | int | float

@@ -24,6 +24,7 @@ from paddlespec.model.pod import Pod
 from paddlespec.model.role import (
     Command,
     Env,
+    EnvFrom,
     Pservers,
     Trainers,
 )
@@ -125,6 +126,12 @@ class Spec(Model):
         {},
         description="Environment variables of every replica.",
         examples=[{"LOG_LEVEL": "info", "TOKEN": {"secret": "team-token", "key": "token"}}],
+    )
+    env_from: list[EnvFrom] = Field(
+        [],
+        description="Secrets and ConfigMaps whose keys are variables of every replica. `env` "
+        "overrides them.",
+        examples=[[{"secret": "team-credentials"}, {"configMap": "settings", "prefix": "TEAM_"}]],
     )
     allow_managed_env: list[EnvName] = Field(
         [],

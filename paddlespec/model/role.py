@@ -30,7 +30,8 @@ class EnvSource(Model):
     """
     The source of a variable's value.
 
-    One of `secret` with `key`, `configMap` with `key`, or `value` with `sensitive`.
+    One of `secret` with `key`, `configMap` with `key`, `field`, `resource`, or `value` with
+    `sensitive`.
     """
 
     secret: ObjectName | None = Field(
@@ -42,9 +43,37 @@ class EnvSource(Model):
     key: Text | None = Field(
         None, description="Key in the Secret or ConfigMap.", examples=["token"]
     )
+    field: Text | None = Field(
+        None, description="Field of the pod.", examples=["status.hostIP", "metadata.name"]
+    )
+    resource: Text | None = Field(
+        None,
+        description="Request or limit of the container, in cores or bytes.",
+        examples=["limits.memory", "requests.cpu"],
+    )
+    divisor: Quantity | None = Field(
+        None, description="Unit in which `resource` is counted, rounded up.", examples=["1Mi"]
+    )
     value: Scalar | None = Field(None, description="Literal value.", examples=["abc"])
     sensitive: bool = Field(
         False, description="Mask the value in all output of paddlespec.", examples=[True]
+    )
+
+
+class EnvFrom(Model):
+    """All keys of a Secret or ConfigMap as variables. Set `secret` or `configMap`."""
+
+    secret: ObjectName | None = Field(
+        None, description="Name of the Secret.", examples=["team-credentials"]
+    )
+    config_map: ObjectName | None = Field(
+        None, description="Name of the ConfigMap.", examples=["team-settings"]
+    )
+    prefix: EnvName | None = Field(
+        None, description="Text before the names of the variables.", examples=["TEAM_"]
+    )
+    optional: bool = Field(
+        False, description="Start without it if it does not exist.", examples=[True]
     )
 
 
@@ -179,6 +208,12 @@ class Role(Model):
         {},
         description="Environment variables of this role. Override `spec.env`.",
         examples=[{"A": "1"}],
+    )
+    env_from: list[EnvFrom] = Field(
+        [],
+        description="Secrets and ConfigMaps whose keys are variables of this role, after those of "
+        "`spec.envFrom`.",
+        examples=[[{"secret": "team-credentials"}]],
     )
     image: Text | None = Field(
         None, description="Image of this role. Overrides `spec.image`.", examples=["team/ps:1.2"]

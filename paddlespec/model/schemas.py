@@ -147,6 +147,8 @@ def _union(branches: list[Schema]) -> Schema:
         merged["type"] += types
         if types == ["null"] and "enum" in merged:
             merged["enum"] = [*merged["enum"], None]
+            if "enumDescriptions" in merged:
+                merged["enumDescriptions"] = [*merged["enumDescriptions"], "Unset."]
         merged |= {key: value for key, value in branch.items() if key != "type"}
     if len(merged["type"]) == 1:
         merged["type"] = merged["type"][0]

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from paddlespec.model.base import (
     AbsolutePath,
+    FileMode,
     Label,
     Model,
     ObjectName,
@@ -111,4 +112,10 @@ class Volume(Model):
         None,
         description="Name of a Secret, mounted as one file per key.",
         examples=["team-certificates"],
+    )
+    default_mode: FileMode | None = Field(
+        None,
+        description="Permissions of the files of `configMap` or `secret`, in octal digits. "
+        'Defaults to "0644".',
+        examples=["0400"],
     )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MASK = "***"
 LOOKS_SECRET = "looks-like-secret"
 # The keys of a variable's source that hold names rather than values.
-NAMES = frozenset(("secret", "configMap", "key", "sensitive"))
+NAMES = frozenset(("secret", "configMap", "key", "field", "resource", "divisor", "sensitive"))
 _PARAMETER = re.compile(r"\$\{\{\s*parameters\.([A-Za-z0-9_-]+)\s*\}\}")
 # Shorter texts are not hidden elsewhere; texts below the length of a word only if they stand alone.
 _SHORTEST, _WORD = 3, 6

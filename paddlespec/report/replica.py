@@ -20,7 +20,19 @@ _FIELDS = {
 
 def environment(container: Json) -> dict[str, str]:
     """Return the variables of a container; values known only to the cluster are in `<>`."""
-    return {variable["name"]: _value(variable) for variable in container.get("env", ())}
+    own = {variable["name"]: _value(variable) for variable in container.get("env") or ()}
+    return own | dict(map(_all_keys, container.get("envFrom") or ()))
+
+
+def _all_keys(source: Json) -> tuple[str, str]:
+    """Describe the variables of a whole Secret or ConfigMap, which only the cluster knows."""
+    for kind, label in (("secretRef", "secret"), ("configMapRef", "configMap")):
+        if kind in source:
+            return (
+                f"{source.get('prefix', '')}*",
+                f"<all keys of {label} {source[kind].get('name')}>",
+            )
+    return "*", f"<{next(iter(source), '')}>"
 
 
 def _value(entry: Json) -> str:
@@ -30,6 +42,8 @@ def _value(entry: Json) -> str:
     for kind, label in (("secretKeyRef", "secret"), ("configMapKeyRef", "configMap")):
         if kind in source:
             return f"<{label} {source[kind].get('name')}/{source[kind].get('key')}>"
+    if "resourceFieldRef" in source:
+        return f"<{source['resourceFieldRef'].get('resource')}>"
     path = source.get("fieldRef", {}).get("fieldPath", next(iter(source)))
     return _FIELDS.get(path, f"<{path}>")
 

@@ -23,7 +23,13 @@ VOLUME_SOURCES = frozenset(
     ("claim", "storage", "hostPath", "nfs", "cephfs", "emptyDir", "configMap", "secret")
 )
 _VOLUME_KINDS = tuple(frozenset((source,)) for source in sorted(VOLUME_SOURCES))
-_ENV_KINDS = (frozenset(("secret",)), frozenset(("configMap",)), frozenset(("value", "sensitive")))
+_ENV_KINDS = (
+    frozenset(("secret",)),
+    frozenset(("configMap",)),
+    frozenset(("field",)),
+    frozenset(("resource", "divisor")),
+    frozenset(("value", "sensitive")),
+)
 
 
 def merge(layers: Iterable[Document]) -> Document:

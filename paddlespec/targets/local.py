@@ -17,7 +17,8 @@ from paddlespec.render import runtime
 from paddlespec.render.resources import resources
 from paddlespec.render.runtime import ROLES
 from paddlespec.targets.metadata import metadata_of
-from paddlespec.targets.pods import INDEX_ANNOTATION, Replica
+from paddlespec.targets.pods import Replica
+from paddlespec.targets.process_env import check_variables, process_env
 from paddlespec.targets.program import program
 from paddlespec.targets.sources import source
 from paddlespec.workloads.order import in_apply_order
@@ -39,7 +40,6 @@ API_VERSION = "paddlespec.io/v1"
 # The launcher waits 30 seconds between SIGTERM and SIGKILL to its processes.
 GRACE_SECONDS = 60
 _KEEP = "7d"
-_COMPLETION_INDEX = "JOB_COMPLETION_INDEX"
 # Only the first replica listens on these ports.
 _PORTS_OF_FIRST = ("master", "gloo")
 
@@ -56,6 +56,7 @@ class Plan(NamedTuple):
 def check(facts: Facts) -> Iterator[Diagnostic]:
     """Report programs and restarts that processes without an image do not support."""
     spec, document = facts.job.spec, facts.document
+    yield from check_variables(facts)
     if spec.mode == "legacy":
         yield from _image_programs(facts)
     else:
@@ -167,7 +168,7 @@ def _process(replica: Replica, index: int) -> Values:
         "command": program(job, name, replica.context.code, installs=False),
         # There is no image with a folder of its own.
         "workdir": runtime.workdir(job) or runtime.DELIVERED,
-        "env": _env(replica),
+        "env": process_env(replica),
         "ports": ports,
         "waitsFor": runtime.awaited(job) if waits else None,
         "resources": _resources(replica.role.resources),
@@ -178,16 +179,6 @@ def _process(replica: Replica, index: int) -> Values:
 def _resources(spec: Resources) -> Values:
     """Return what a process can be held to; a machine without a cluster has no claims."""
     return {key: value for key, value in resources(spec).items() if key != "claims"}
-
-
-def _env(replica: Replica) -> list[Values]:
-    """Return the variables of the pod: those of its template, and what the Job controller adds."""
-    env = replica.env()
-    added = replica.indexed and not replica.is_stateful
-    if added and all(entry["name"] != _COMPLETION_INDEX for entry in env):
-        source = {"fieldRef": {"fieldPath": INDEX_ANNOTATION}}
-        env.append({"name": _COMPLETION_INDEX, "valueFrom": source})
-    return env
 
 
 def _mounts(job: Job) -> list[Values]:

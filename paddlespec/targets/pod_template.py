@@ -25,18 +25,9 @@ def pod_values(replica: Replica) -> Values:
     spec, role = replica.job.spec, replica.role
     volcano = spec.scheduling.scheduler == "volcano"
     settings = pod_settings.settings(replica.job, replica.name)
-    own_labels = pod_settings.pod_labels(replica.job, replica.name)
-    labels = {
-        **own_labels,
-        "app.kubernetes.io/name": replica.job.metadata.name,
-        "app.kubernetes.io/managed-by": "paddlespec",
-        JOB_LABEL: replica.job.metadata.name,
-        ROLE_LABEL: replica.name,
-        _ISTIO: own_labels.get(_ISTIO, "false"),
-    }
     group = {"scheduling.k8s.io/group-name": replica.job.metadata.name} if volcano else {}
     return {
-        "labels": labels,
+        "labels": labels_of(replica),
         "annotations": {**pod_settings.pod_annotations(replica.job, replica.name), **group},
         "service_account": settings.get("serviceAccount"),
         "token": settings.get("automountServiceAccountToken", False),
@@ -52,6 +43,7 @@ def pod_values(replica: Replica) -> Values:
         "args": arguments(replica.job, replica.name),
         "workdir": runtime.workdir(replica.job),
         "env": replica.env(),
+        "env_from": replica.env_from(),
         "ports": replica.ports(),
         "probe": runtime.pserver_ports(replica.job)[0] if replica.name == "pservers" else None,
         "resources": resources(role.resources),
@@ -65,6 +57,19 @@ def pod_values(replica: Replica) -> Values:
         "priority": spec.scheduling.priority,
         "scheduler": "volcano" if volcano else None,
         "grace": GRACE_SECONDS,
+    }
+
+
+def labels_of(replica: Replica) -> dict[str, str]:
+    """Return the labels of the pods."""
+    own = pod_settings.pod_labels(replica.job, replica.name)
+    return {
+        **own,
+        "app.kubernetes.io/name": replica.job.metadata.name,
+        "app.kubernetes.io/managed-by": "paddlespec",
+        JOB_LABEL: replica.job.metadata.name,
+        ROLE_LABEL: replica.name,
+        _ISTIO: own.get(_ISTIO, "false"),
     }
 
 

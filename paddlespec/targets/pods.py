@@ -6,6 +6,7 @@ import shlex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddlespec import workloads
+from paddlespec.quantity import canonical
 from paddlespec.render import runtime
 from paddlespec.render.pod_settings import is_restricted
 from paddlespec.render.resources import shared_memory
@@ -15,7 +16,7 @@ from paddlespec.targets.sources import source
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from paddlespec.model import Job, Role
+    from paddlespec.model import EnvFrom, Job, Role
     from paddlespec.render.runtime import Context, RoleName
 
 INDEX_ANNOTATION = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
@@ -57,6 +58,10 @@ class Replica:
         env += [{"name": key, "value": managed[key]} for key in managed if key not in declared]
         env += [{"name": key, **_variable(declared[key])} for key in declared if key not in facts]
         return env
+
+    def env_from(self) -> list[Json]:
+        """Return the Secrets and ConfigMaps whose keys are variables; variables override them."""
+        return [_all_keys(source) for source in (*self.job.spec.env_from, *self.role.env_from)]
 
     def _index(self) -> Json:
         if not self.indexed:
@@ -242,12 +247,26 @@ def _field(path: str) -> Json:
     return {"valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": path}}}
 
 
+def _all_keys(source: EnvFrom) -> Json:
+    kind = "secretRef" if source.secret else "configMapRef"
+    optional = {"optional": True} if source.optional else {}
+    reference = {kind: {"name": source.secret or source.config_map, **optional}}
+    return {**({"prefix": source.prefix} if source.prefix else {}), **reference}
+
+
 def _variable(value: Any) -> Json:
     """Convert a variable of the spec for Kubernetes; numbers and booleans become strings."""
     if isinstance(value, bool):
         return {"value": "true" if value else "false"}
     if isinstance(value, (str, int, float)):
         return {"value": str(value)}
+    if value.field:
+        return _field(value.field)
+    if value.resource:
+        # As `_field`: the API server adds a divisor of its own.
+        divisor = canonical(value.divisor) if value.divisor is not None else "0"
+        reference = {"resource": value.resource, "divisor": divisor}
+        return {"valueFrom": {"resourceFieldRef": reference}}
     if value.secret:
         return {"valueFrom": {"secretKeyRef": {"name": value.secret, "key": value.key}}}
     if value.config_map:

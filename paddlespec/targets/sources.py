@@ -26,15 +26,19 @@ def source(job: Job, volume: Volume) -> dict[str, Any]:
         source = {"monitors": ceph.monitors, "path": ceph.path, "user": ceph.user}
         return {"cephfs": {**source, **secret, **read_only}}
     if volume.config_map is not None:
-        return {"configMap": {"name": volume.config_map}}
+        return {"configMap": {"name": volume.config_map, **_mode(volume)}}
     if volume.secret is not None:
-        return {"secret": {"secretName": volume.secret}}
+        return {"secret": {"secretName": volume.secret, **_mode(volume)}}
     scratch = volume.empty_dir
     medium = {"medium": "Memory"} if scratch and scratch.medium == "Memory" else {}
     limit = {}
     if scratch and scratch.size_limit is not None:
         limit = {"sizeLimit": canonical(scratch.size_limit)}
     return {"emptyDir": {**medium, **limit}}
+
+
+def _mode(volume: Volume) -> dict[str, int]:
+    return {"defaultMode": int(volume.default_mode, 8)} if volume.default_mode else {}
 
 
 def claim_name(job: Job, volume: Volume) -> str:

@@ -18,7 +18,7 @@ def test_defaults_are_filled_in() -> None:
     job = job_of(data(JOB))
     assert (job.metadata.name, job.metadata.namespace, job.metadata.labels) == ("a", None, {})
     assert job.spec.trainers.replicas == 1
-    assert (job.spec.trainers.resources.cpu, job.spec.trainers.resources.memory) == (1, "1Gi")
+    assert (job.spec.trainers.resources.cpu, job.spec.trainers.resources.memory) == (None, None)
     assert job.spec.policy.when_changed == "replace-finished"
     assert job.spec.workdir == "/workspace"
     assert job.spec.pservers is None

@@ -249,7 +249,8 @@ def _process(
     process: Manifest, run: _Run, python: str, places: Sequence[Place], made: _Own
 ) -> Process:
     spec, name = process["spec"], _name(process)
-    resolved = variables.resolve(process, run.namespace, run.options.environment)
+    address = run.addresses.own[name]
+    resolved = variables.resolve(process, run.namespace, run.options.environment, address)
     command = [
         run.addresses.text(variables.expanded(word, resolved.values)) for word in spec["command"]
     ]

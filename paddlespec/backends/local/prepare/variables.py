@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from paddlespec.backends.local.prepare.pod_fields import field, resource
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -29,7 +31,6 @@ HOST = (
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",
 )
-_NAMESPACE = "metadata.namespace"
 _REFERENCE = re.compile(r"\$(\$|\(([-._a-zA-Z0-9]+)\))")
 
 
@@ -42,8 +43,9 @@ class Reference(NamedTuple):
     key: str
 
     def __str__(self) -> str:
+        source = f"{self.kind} {self.object}" + (f", key {self.key}" if self.key else "")
         return (
-            f"variable {self.name} ({self.kind} {self.object}, key {self.key}) is not set; "
+            f"variable {self.name} ({source}) is not set; "
             f"set it in your shell: {self.name}=... paddlespec apply ..."
         )
 
@@ -56,8 +58,14 @@ class Resolved(NamedTuple):
     secret: tuple[str, ...] = ()
 
 
-def resolve(process: Manifest, namespace: str, shell: Mapping[str, str]) -> Resolved:
-    """Return the variables of *process* as its pod would see them, with secrets from *shell*."""
+def resolve(
+    process: Manifest, namespace: str, shell: Mapping[str, str], address: str = ""
+) -> Resolved:
+    """
+    Return the variables of *process* as its pod would see them, with secrets from *shell*.
+
+    *address* is that of the process.
+    """
     values: dict[str, str] = {}
     missing: list[Reference] = []
     secret: list[str] = []
@@ -65,9 +73,8 @@ def resolve(process: Manifest, namespace: str, shell: Mapping[str, str]) -> Reso
         name, source = entry["name"], entry.get("valueFrom")
         if not source:
             values[name] = expanded(str(entry.get("value", "")), values)
-        elif "fieldRef" in source:
-            own = source["fieldRef"]["fieldPath"] == _NAMESPACE
-            values[name] = namespace if own else str(process["spec"]["index"])
+        elif (known := _of_pod(process, source, namespace, address)) is not None:
+            values[name] = known
         else:
             reference = _reference(name, source)
             if reference.kind == "Secret":
@@ -77,6 +84,15 @@ def resolve(process: Manifest, namespace: str, shell: Mapping[str, str]) -> Reso
             else:
                 missing.append(reference)
     return Resolved(values, tuple(missing), tuple(secret))
+
+
+def _of_pod(process: Manifest, source: dict[str, Any], namespace: str, address: str) -> str | None:
+    """Return a field or resource of the pod; None for other sources, and for what it lacks."""
+    if "fieldRef" in source:
+        return field(process, source["fieldRef"]["fieldPath"], namespace, address)
+    if "resourceFieldRef" in source:
+        return resource(process, source["resourceFieldRef"])
+    return None
 
 
 def expanded(text: str, values: Mapping[str, str]) -> str:
@@ -101,6 +117,9 @@ def _reference(name: str, source: dict[str, Any]) -> Reference:
     for key, kind in (("secretKeyRef", "Secret"), ("configMapKeyRef", "ConfigMap")):
         if key in source:
             return Reference(name, kind, str(source[key].get("name")), str(source[key].get("key")))
+    for key, kind in (("fieldRef", "fieldPath"), ("resourceFieldRef", "resource")):
+        if key in source:
+            return Reference(name, "pod field", str(source[key].get(kind)), "")
     return Reference(name, next(iter(source)), "", "")
 
 
