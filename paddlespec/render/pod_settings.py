@@ -72,7 +72,7 @@ def is_restricted(job: Job, role: RoleName) -> bool:
 
 def pod_context(job: Job, role: RoleName) -> Json:
     """Return the security context of the pods."""
-    base = {**_RUNTIME_DEFAULT}
+    base: Json = {**_RUNTIME_DEFAULT}
     if is_restricted(job, role):
         base = {"runAsNonRoot": True, **base}
     return _merged(base, settings(job, role).get("securityContext", {}))

@@ -14,7 +14,7 @@ from targets import HEAD, manifests
 from paddlespec import targets
 from paddlespec.pipeline import Choices, context, load
 from paddlespec.render.manifest import JOB_LABEL, ROLE_LABEL, role
-from paddlespec.render.runtime import Context
+from paddlespec.render.runtime import DELIVERED, Context
 from paddlespec.render.template import Templates
 from paddlespec.report.preview import preview
 from paddlespec.spec.files import Files
@@ -70,13 +70,14 @@ def check(job: Job, ctx: Context) -> None:
         count, pod, is_indexed = expected[str(role(process))]
         (container,) = pod["containers"]
         assert process["spec"]["env"] == [*container["env"], *([INDEX] if is_indexed else [])]
-        assert process["spec"]["workdir"] == container["workingDir"]
+        workdir = container.get("workingDir", DELIVERED)
+        assert process["spec"]["workdir"] == workdir
         assert process["spec"]["index"] in range(count)
         limited, theirs = (held.get("resources", {}) for held in (process["spec"], container))
         assert limited == {key: amounts for key, amounts in theirs.items() if key != "claims"}
         mounts = [mount["mountPath"] for mount in container["volumeMounts"]]
         ours = [mount["mountPath"] for mount in process["spec"].get("mounts", ())]
-        reserved = {"/dev/shm", job.spec.workdir} - {
+        reserved = {"/dev/shm", workdir} - {
             volume.mount_path for volume in job.spec.volumes
         }
         assert sorted(ours) == sorted(mount for mount in mounts if mount not in reserved)

@@ -20,7 +20,7 @@ def test_defaults_are_filled_in() -> None:
     assert job.spec.trainers.replicas == 1
     assert (job.spec.trainers.resources.cpu, job.spec.trainers.resources.memory) == (None, None)
     assert job.spec.policy.when_changed == "replace-finished"
-    assert job.spec.workdir == "/workspace"
+    assert job.spec.workdir is None
     assert job.spec.pservers is None
     assert job.spec.volumes == []
 
