@@ -125,6 +125,8 @@ def tidy(node: Any) -> Any:
         del node["default"]
     if "anyOf" in node:
         node |= _union(node.pop("anyOf"))
+        if None in node.get("enum", ()) and "enumDescriptions" in node:
+            node["enumDescriptions"] = [*node["enumDescriptions"], "Unset."]
     return node
 
 
@@ -147,8 +149,6 @@ def _union(branches: list[Schema]) -> Schema:
         merged["type"] += types
         if types == ["null"] and "enum" in merged:
             merged["enum"] = [*merged["enum"], None]
-            if "enumDescriptions" in merged:
-                merged["enumDescriptions"] = [*merged["enumDescriptions"], "Unset."]
         merged |= {key: value for key, value in branch.items() if key != "type"}
     if len(merged["type"]) == 1:
         merged["type"] = merged["type"][0]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from paddlespec.spec.frozen import without_defaults
+from paddlespec.spec.frozen import Record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,8 +48,16 @@ def is_users(label: str) -> bool:
 
 def settings(job: Job, role: RoleName) -> Json:
     """Return the pod settings of *role* in the form of the spec, without what is unset."""
-    own: Json = without_defaults(job.spec.pod)
-    return _merged(own, without_defaults(getattr(job.spec, role).pod))
+    own: Json = _written(job.spec.pod)
+    return _merged(own, _written(getattr(job.spec, role).pod))
+
+
+def _written(value: Any) -> Any:
+    """Return a part of the spec as in its document; all defaults are empty."""
+    if isinstance(value, Record):
+        fields = {key: _written(getattr(value, name)) for name, key in type(value).keys}
+        return {key: field for key, field in fields.items() if field not in (None, {}, [])}
+    return [_written(item) for item in value] if isinstance(value, list) else value
 
 
 def pod_labels(job: Job, role: RoleName) -> dict[str, str]:
