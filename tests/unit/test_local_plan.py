@@ -77,9 +77,7 @@ def check(job: Job, ctx: Context) -> None:
         assert limited == {key: amounts for key, amounts in theirs.items() if key != "claims"}
         mounts = [mount["mountPath"] for mount in container["volumeMounts"]]
         ours = [mount["mountPath"] for mount in process["spec"].get("mounts", ())]
-        reserved = {"/dev/shm", workdir} - {
-            volume.mount_path for volume in job.spec.volumes
-        }
+        reserved = {"/dev/shm", workdir} - {volume.mount_path for volume in job.spec.volumes}
         assert sorted(ours) == sorted(mount for mount in mounts if mount not in reserved)
 
 
