@@ -128,7 +128,7 @@ def test_a_changed_program_needs_a_replacement(user: User) -> None:
     before = user.settled()
     result = user.run("apply", spec, "-u", "image=registry.test/paddle:2", code=3)
     assert "Job/fit-trainer is running and its spec has changed" in result.stderr
-    assert "add --replace" in result.stderr
+    assert "--replace" in result.stderr
     assert user.everything() == before
 
 

@@ -68,7 +68,7 @@ def test_an_immutable_change_does_not_print_the_pods(user: User) -> None:
     user.run("apply", user.ps(run_for="1h"))
     result = user.run("apply", user.ps(run_for="1h"), "-u", "env.PASSWORD=canary-other", code=3)
     assert "Job/fit-trainer is running and its spec has changed" in result.stderr
-    assert "add --replace" in result.stderr
+    assert "--replace" in result.stderr
 
 
 def test_an_exceeded_quota_names_it(user: User) -> None:

@@ -110,7 +110,7 @@ def test_a_running_job_is_replaced_only_when_asked_to(user: User) -> None:
     before = user.settled()
     result = user.run("apply", spec, *OTHER, code=3)
     assert "Job/fit-trainer is running and its spec has changed" in result.stderr
-    assert "add --replace" in result.stderr
+    assert "--replace" in result.stderr
     assert user.everything() == before
     result = user.run("apply", spec, *OTHER, "--replace", "--wait", "ready", "--timeout", "60s")
     assert "Job/fit-trainer replaced" in result.stdout
@@ -159,7 +159,7 @@ def test_a_finished_job_can_be_run_again_unchanged(user: User) -> None:
     user.run("apply", spec, "--wait", "complete")
     first = uid(user)
     result = user.run("apply", spec)
-    assert "add --rerun" in result.stderr
+    assert "--rerun" in result.stderr
     user.run("apply", spec, "--rerun", "--wait", "complete", "--timeout", "60s")
     assert uid(user) != first
 

@@ -168,7 +168,10 @@ def on_a_terminal(user: User, *arguments: str) -> tuple[int, str]:
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 80, 0, 0))
     command = [sys.executable, "-m", "paddlespec", *arguments]
     process = subprocess.Popen(
-        command, env={**user.environment, "TERM": "xterm"}, stdin=theirs, stdout=theirs
+        command,
+        env={**user.environment, "TERM": "xterm", "NO_COLOR": "1"},
+        stdin=theirs,
+        stdout=theirs,
     )
     os.close(theirs)
     shown = b""
