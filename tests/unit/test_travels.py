@@ -192,6 +192,6 @@ def test_without_a_package_a_script_beside_the_spec_does_not_travel(tmp_path: Pa
     # Another image may contain the script, but a rehearsal has no image.
     assert found(loaded(tmp_path, "python train.py", "")) == []
     assert found(loaded(tmp_path, "python train.py", "", target="local")) == expected
-    mount = "volumes: [{name: d, mountPath: /workspace, claim: c}]"
+    mount = "workdir: /workspace\n  volumes: [{name: d, mountPath: /workspace, claim: c}]"
     assert found(loaded(tmp_path, "python train.py", mount, image="python:3.11")) == []
     assert found(loaded(tmp_path, "python other.py", "", image="python:3.11")) == []
