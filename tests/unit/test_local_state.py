@@ -242,6 +242,10 @@ def test_last_lines_are_fit_to_be_shown() -> None:
         (7, "exit code 7"),
         (139, "exit code 139 (segmentation fault)"),
         (245, "exit code 245 (a child process: segmentation fault)"),
+        (
+            241,
+            "exit code 241 (the launcher stopped its processes, usually after another one failed)",
+        ),
         (255, "exit code 255"),
         (240, "exit code 240"),
     ],
