@@ -2,7 +2,7 @@
 Count how many pods of a job find a node right now.
 
 This is a simple first fit: one role after another, filling each node before the next. The
-scheduler may choose better; pod affinities, volumes and ports are ignored.
+scheduler may choose better; pod affinities, volumes, and ports of other pods are ignored.
 """
 
 from __future__ import annotations
@@ -39,12 +39,16 @@ def _place(group: Group, nodes: Sequence[Node], free: dict[str, dict[str, Decima
     requests = {name: amount for name, amount in demand(group.pod).items() if amount}
     requests["pods"] = Decimal(1)
     count, why = 0, Counter[str]()
+    exclusive = _has_host_ports(group.pod)
     for node in nodes:
         own = free[node.name]
         if reason := closed(node, group.pod):
             why[reason] += 1
             continue
         room = int(min(own.get(name, _ZERO) // amount for name, amount in requests.items()))
+        if exclusive and room > 1:
+            room = 1
+            why["taken by another replica with the same host ports"] += 1
         taken = min(room, group.replicas - count)
         count += taken
         for name, amount in requests.items():
@@ -55,6 +59,11 @@ def _place(group: Group, nodes: Sequence[Node], free: dict[str, dict[str, Decima
     line = Line("nodes", group.role, "replicas", need=Decimal(group.replicas), free=Decimal(count))
     line = line._replace(short=Decimal(short), fits=not short)
     return line._replace(reason=_reason(why, len(nodes))) if short else line
+
+
+def _has_host_ports(pod: Mapping[str, Any]) -> bool:
+    """Whether no two replicas fit on one node, because both would need the same port of it."""
+    return any(port.get("hostPort") for one in pod["containers"] for port in one.get("ports") or ())
 
 
 def _reason(why: Counter[str], nodes: int) -> str:

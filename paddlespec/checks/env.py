@@ -230,6 +230,7 @@ def devices(facts: Facts, path: Path, env: Env) -> Iterator[Diagnostic]:
     "spec.pservers",
     "spec.legacy",
     "spec.parameters",
+    "spec.network",
     "spec.command",
     "spec.package",
     "spec.workdir",

@@ -6,38 +6,30 @@ from typing import TYPE_CHECKING
 
 from paddlespec.checks import reads
 from paddlespec.render import runtime
+from paddlespec.render.ports import LAUNCHER_PORTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from paddlespec.checks import Facts
     from paddlespec.diagnostic import Diagnostic
-    from paddlespec.model import Job, Role
+    from paddlespec.model import Role
     from paddlespec.render.runtime import RoleName
 
-_LAUNCHER_PORTS = range(35_100, 64_001)
 
-
-def _reserved(job: Job, name: RoleName) -> dict[str, int]:
-    """Return the ports the runtime contract reserves in the replicas of a role."""
-    mode = job.spec.mode
-    if mode == "collective" and runtime.meets(job):
-        return {"master": runtime.MASTER_PORT}
-    if name != "pservers" or mode not in ("ps", "legacy"):
-        return {}
-    ports = {
-        f"pserver-{index}" if index else "pserver": port
-        for index, port in enumerate(runtime.pserver_ports(job))
-    }
-    return {**ports, "gloo": runtime.GLOO_PORT} if mode == "ps" else ports
-
-
-@reads("spec.{role}.ports", "spec.mode", "spec.trainers.replicas", "spec.legacy")
+@reads(
+    "spec.{role}.ports",
+    "spec.mode",
+    "spec.trainers.replicas",
+    "spec.legacy",
+    "spec.network",
+    "metadata.name",
+)
 def one_owner(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
     """A port has one name, and neither may be reserved by the runtime contract."""
     if not role.ports:
         return
-    reserved = _reserved(facts.job, name)
+    reserved = runtime.reserved_ports(facts.job, name)
     owners = {port: f"reserved by paddlespec for {owner}" for owner, port in reserved.items()}
     for port_name, port in role.ports.items():
         path = ("spec", name, "ports", port_name)
@@ -58,8 +50,8 @@ def drawn_ports(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic
     """The launcher picks the ports of its workers at random from a range."""
     if role.ports and facts.job.spec.mode == "collective":
         for port_name, port in role.ports.items():
-            if port in _LAUNCHER_PORTS:
+            if port in LAUNCHER_PORTS:
                 message = f"the launcher may pick port {port} for a worker"
-                hint = f"use a port outside {_LAUNCHER_PORTS.start}-{_LAUNCHER_PORTS.stop - 1}"
+                hint = f"use a port outside {LAUNCHER_PORTS.start}-{LAUNCHER_PORTS.stop - 1}"
                 path = ("spec", name, "ports", port_name)
                 yield facts.warning("drawn-port", message, path, hint)

@@ -113,6 +113,7 @@ def empty_restart(facts: Facts) -> Iterator[Diagnostic]:
     "spec.pservers.replicas",
     "spec.legacy",
     "spec.parameters",
+    "spec.network",
     "spec.command",
     "spec.package",
     "spec.workdir",

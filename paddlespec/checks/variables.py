@@ -58,6 +58,7 @@ _GENERAL = {
     "spec.pservers",
     "spec.legacy",
     "spec.parameters",
+    "spec.network",
     "spec.package",
     "spec.workdir",
     "spec.workspace",

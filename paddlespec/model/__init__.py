@@ -11,6 +11,7 @@ from paddlespec.model.job import (
     Mode,
     Spec,
 )
+from paddlespec.model.network import Network, NetworkPorts, Rdma
 from paddlespec.model.pod import Pod
 from paddlespec.model.project import Datacenter, Project, Storage
 from paddlespec.model.role import (
@@ -51,6 +52,8 @@ __all__ = [
     "Limits",
     "Metadata",
     "Mode",
+    "Network",
+    "NetworkPorts",
     "NewClaim",
     "Nfs",
     "Package",
@@ -60,6 +63,7 @@ __all__ = [
     "Policy",
     "Project",
     "Pservers",
+    "Rdma",
     "ResourceClaim",
     "Resources",
     "Role",

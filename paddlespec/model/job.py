@@ -20,6 +20,7 @@ from paddlespec.model.base import (
     Text,
     described,
 )
+from paddlespec.model.network import Network
 from paddlespec.model.pod import Pod
 from paddlespec.model.role import (
     Command,
@@ -193,6 +194,11 @@ class Spec(Model):
         "in mode collective. Every replica has its own folder in it. Defaults to a folder that is "
         "lost with the replica.",
         examples=["/pfs/dc1/home/alice/logs"],
+    )
+    network: Network = Field(
+        Network(),
+        description="Network of the replicas, their ports, and RDMA.",
+        examples=[{"host": True}],
     )
     scheduling: Scheduling = Field(
         Scheduling(), description="Queue and scheduler.", examples=[{"queue": "ads"}]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from paddlespec.spec.frozen import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from paddlespec.model import Job
     from paddlespec.render.runtime import RoleName
@@ -86,13 +86,17 @@ def pod_context(job: Job, role: RoleName) -> Json:
     return _merged(base, settings(job, role).get("securityContext", {}))
 
 
-def container_context(job: Job, role: RoleName) -> Json:
-    """Return the security context of the main container."""
+def container_context(job: Job, role: RoleName, added: Sequence[str] = ()) -> Json:
+    """Return the security context of the main container, with the *added* capabilities."""
     own: Json = settings(job, role).get("containerSecurityContext", {})
     base: Json = {_NO_ESCALATION: False}
     if is_restricted(job, role):
         base["capabilities"] = {"drop": ["ALL"]}
     context = _merged(base, own)
+    if added:
+        below = context.get("capabilities", {})
+        every = [*dict.fromkeys((*below.get("add", ()), *added))]
+        context["capabilities"] = {**below, "add": every}
     if _NO_ESCALATION not in own and needs_escalation(context):
         del context[_NO_ESCALATION]
     return context

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from paddlespec.quantity import as_bytes, canonical, quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from paddlespec.model import ResourceClaim, Resources
 
@@ -19,11 +19,17 @@ NATIVE = (("cpu", "cpu"), ("memory", "memory"), ("ephemeral-storage", "ephemeral
 Json = dict[str, Any]
 
 
-def resources(spec: Resources) -> Json:
-    """Return the resources of a container, without what the spec leaves unset."""
+def resources(spec: Resources, devices: Mapping[str, int] | None = None) -> Json:
+    """
+    Return the resources of a container, without what the spec leaves unset.
+
+    *devices* are those of the network, which `extended` overrides.
+    """
+    own = {**(devices or {}), **dict(_devices(spec))}
+    own = {name: canonical(amount) for name, amount in own.items()}
     values = {
-        "requests": dict(_requests(spec)),
-        "limits": dict(_limits(spec)),
+        "requests": {**dict(_requests(spec)), **own},
+        "limits": {**dict(_limits(spec)), **own},
         "claims": [
             {"name": claim.name, **({"request": claim.request} if claim.request else {})}
             for claim in spec.claims
@@ -75,7 +81,6 @@ def _requests(spec: Resources) -> Iterator[tuple[str, str]]:
         amount = request(spec, attribute)
         if amount is not None:
             yield name, canonical(amount)
-    yield from _devices(spec)
 
 
 def _limits(spec: Resources) -> Iterator[tuple[str, str]]:
@@ -83,7 +88,6 @@ def _limits(spec: Resources) -> Iterator[tuple[str, str]]:
         amount = limit(spec, attribute)
         if amount is not None:
             yield name, canonical(amount)
-    yield from _devices(spec)
 
 
 def _devices(spec: Resources) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from paddlespec.quantity import quantity
-from paddlespec.render import devices
+from paddlespec.render import devices, ports
 
 if TYPE_CHECKING:
     from paddlespec.model import Job
@@ -18,13 +18,6 @@ if TYPE_CHECKING:
 RoleName = Literal["trainers", "pservers"]
 ROLES: tuple[RoleName, ...] = ("trainers", "pservers")
 
-# Outside 35100-64000, the range from which Paddle's launcher picks the ports of its workers.
-MASTER_PORT = 6768
-PSERVER_PORT = 6174
-GLOO_PORT = 6175
-LEGACY_PORT = 7164
-# The first port of a replica's processes under the launcher of Paddle 2.2 and earlier.
-TRAINER_PORT = 6170
 _TRAINER_PORTS = 20
 DELIVERED = "/workspace"
 LOG_FOLDER = "/tmp/paddle-log"
@@ -143,18 +136,9 @@ def _placeholders(job: Job, role: RoleName) -> dict[str, str]:
     return {"job": job.metadata.name, "role": role, "one": role.removesuffix("s")}
 
 
-def pserver_ports(job: Job) -> list[int]:
-    """Return the ports of a pserver."""
-    if job.spec.mode != "legacy":
-        return [PSERVER_PORT]
-    dense, sparse = legacy_ports(job)
-    return list(range(LEGACY_PORT, LEGACY_PORT + dense + sparse))
-
-
-def legacy_ports(job: Job) -> tuple[int, int]:
-    """Return the numbers of dense and sparse ports of a legacy pserver."""
-    legacy = job.spec.legacy
-    return (legacy.ports, legacy.sparse_ports) if legacy else (1, 1)
+def reserved_ports(job: Job, role: RoleName) -> dict[str, int]:
+    """Return the ports that the contract reserves in the replicas of *role*, by name."""
+    return ports.reserved(job, role, meets=meets(job))
 
 
 def pserver_addresses(job: Job, naming: Naming = PER_ROLE) -> list[str]:
@@ -162,7 +146,7 @@ def pserver_addresses(job: Job, naming: Naming = PER_ROLE) -> list[str]:
     return [
         f"{pserver}:{port}"
         for pserver in hosts(job, "pservers", naming)
-        for port in pserver_ports(job)
+        for port in ports.of_pserver(job)
     ]
 
 
@@ -175,7 +159,7 @@ def awaited(job: Job, naming: Naming = PER_ROLE) -> list[str]:
     """
     addresses = pserver_addresses(job, naming)
     if job.spec.mode == "ps":
-        addresses[0] = f"{addresses[0]}|{GLOO_PORT}"
+        addresses[0] = f"{addresses[0]}|{ports.of(job).gloo}"
     return addresses
 
 
@@ -279,11 +263,11 @@ def _collective(job: Job, role: RoleName, naming: Naming) -> dict[str, str]:
     # address equals the host of the master, as a string, serves the rendezvous.
     return {
         "POD_IP": host(job, role, "$(IDX)", naming),
-        "PADDLE_MASTER": f"{host(job, role, 0, naming)}:{MASTER_PORT}",
+        "PADDLE_MASTER": f"{host(job, role, 0, naming)}:{ports.of(job).master}",
         **variables,
         "PADDLE_TRAINERS": ",".join(hosts(job, role, naming)),
         "TRAINER_PORTS_NUM": str(max(_TRAINER_PORTS, processes(job))),
-        "PADDLE_PORT": str(TRAINER_PORT),
+        "PADDLE_PORT": str(ports.of(job).trainer),
     }
 
 
@@ -291,7 +275,7 @@ def _ps(job: Job, role: RoleName, naming: Naming) -> dict[str, str]:
     """Return the variables of fleet, which looks up `POD_IP:PADDLE_PORT` in the list as text."""
     variables = {
         "POD_IP": host(job, role, "$(IDX)", naming),
-        "PADDLE_PORT": str(PSERVER_PORT),
+        "PADDLE_PORT": str(ports.of(job).pserver),
         "TRAINING_ROLE": "PSERVER" if role == "pservers" else "TRAINER",
         "PADDLE_TRAINERS_NUM": str(job.spec.trainers.replicas),
         "PADDLE_PSERVERS_IP_PORT_LIST": ",".join(pserver_addresses(job, naming)),
@@ -299,11 +283,11 @@ def _ps(job: Job, role: RoleName, naming: Naming) -> dict[str, str]:
         # its first weights, and the model then misses gradients.
         "PADDLE_WITH_GLOO": "1",
         "PADDLE_GLOO_RENDEZVOUS": "3",
-        "PADDLE_GLOO_HTTP_ENDPOINT": f"{host(job, 'pservers', 0, naming)}:{GLOO_PORT}",
+        "PADDLE_GLOO_HTTP_ENDPOINT": f"{host(job, 'pservers', 0, naming)}:{ports.of(job).gloo}",
     }
     if role == "trainers":
-        trainers = hosts(job, "trainers", naming)
-        endpoints = ",".join(f"{trainer}:{PSERVER_PORT}" for trainer in trainers)
+        trainers, port = hosts(job, "trainers", naming), ports.of(job).pserver
+        endpoints = ",".join(f"{trainer}:{port}" for trainer in trainers)
         variables |= {"PADDLE_TRAINER_ID": "$(IDX)", "PADDLE_TRAINER_ENDPOINTS": endpoints}
     return variables
 
@@ -311,7 +295,7 @@ def _ps(job: Job, role: RoleName, naming: Naming) -> dict[str, str]:
 def _legacy(job: Job, role: RoleName, naming: Naming) -> dict[str, str]:
     """Return the variables of Paddle v1 and v2; pserver addresses have no ports."""
     spec, resources = job.spec, job.spec.trainers.resources
-    dense, sparse = legacy_ports(job)
+    dense, sparse = ports.legacy_counts(job)
     gpu = resources.gpu
     variables = {
         "PADDLE_JOB_NAME": job.metadata.name,
@@ -319,7 +303,7 @@ def _legacy(job: Job, role: RoleName, naming: Naming) -> dict[str, str]:
         "TRAINERS": str(spec.trainers.replicas),
         "PSERVERS": str(replicas(job, "pservers")),
         "TRAINER_PACKAGE": code_folder(job) or ".",
-        "PADDLE_INIT_PORT": str(LEGACY_PORT),
+        "PADDLE_INIT_PORT": str(ports.of(job).pserver),
         # Threads per trainer process, not the number of trainers.
         "PADDLE_INIT_TRAINER_COUNT": str(gpu or max(1, int(quantity(resources.cpu or 1)))),
         "PADDLE_INIT_PORTS_NUM": str(dense),

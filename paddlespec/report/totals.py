@@ -12,6 +12,7 @@ from paddlespec.render import runtime
 from paddlespec.render.manifest import identity, role
 from paddlespec.render.resources import resources
 from paddlespec.render.runtime import ROLES
+from paddlespec.targets import fabric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -87,7 +88,7 @@ def shares(job: Job, manifests: Sequence[Manifest]) -> list[Share]:
             own = rendered[name]
             share = Share(name, own.replicas, demand(own.pod), own.deadline)
         elif declared := getattr(job.spec, name):
-            requests = resources(declared.resources).get("requests", {})
+            requests = resources(declared.resources, fabric.devices(job, name)).get("requests", {})
             amounts = {key: quantity(value) for key, value in requests.items()}
             share = Share(name, runtime.replicas(job, name), amounts, timeout)
         else:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from paddlespec.render import pod_settings, runtime
+from paddlespec.render import pod_settings, ports, runtime
 from paddlespec.render.manifest import JOB_LABEL, ROLE_LABEL
 from paddlespec.render.resources import claim, resources
+from paddlespec.targets import fabric
 from paddlespec.targets.program import arguments
 
 if TYPE_CHECKING:
@@ -32,7 +33,9 @@ def pod_values(replica: Replica) -> Values:
         "service_account": settings.get("serviceAccount"),
         "token": settings.get("automountServiceAccountToken", False),
         "context": pod_settings.pod_context(replica.job, replica.name),
-        "container_context": pod_settings.container_context(replica.job, replica.name),
+        "container_context": pod_settings.container_context(
+            replica.job, replica.name, fabric.capabilities(replica.job, replica.name)
+        ),
         "runtime_class": settings.get("runtimeClass"),
         "host_ipc": settings.get("hostIPC"),
         "host_aliases": settings.get("hostAliases"),
@@ -42,11 +45,12 @@ def pod_values(replica: Replica) -> Values:
         "command": replica.command(),
         "args": arguments(replica.job, replica.name),
         "workdir": runtime.workdir(replica.job),
-        "env": replica.env(),
+        "env": [*replica.env(), *replica.fabric_env()],
         "env_from": replica.env_from(),
         "ports": replica.ports(),
-        "probe": runtime.pserver_ports(replica.job)[0] if replica.name == "pservers" else None,
-        "resources": resources(role.resources),
+        "host_network": spec.network.host,
+        "probe": ports.of(replica.job).pserver if replica.name == "pservers" else None,
+        "resources": resources(role.resources, fabric.devices(replica.job, replica.name)),
         "claims": [claim(own) for own in role.resources.claims],
         "mounts": replica.volume_mounts(),
         "volumes": replica.volumes(),

@@ -10,6 +10,7 @@ from paddlespec.quantity import canonical
 from paddlespec.render import runtime
 from paddlespec.render.pod_settings import is_restricted
 from paddlespec.render.resources import shared_memory
+from paddlespec.targets import fabric
 from paddlespec.targets.program import program, script
 from paddlespec.targets.sources import source
 
@@ -43,6 +44,12 @@ class Replica:
         self.role: Role = getattr(job.spec, name)
         self.image = self.role.image or job.spec.image
         self.delivers = context.code is not None
+
+    def fabric_env(self) -> list[Json]:
+        """Return the variables of the network that the spec does not set."""
+        declared = {**self.job.spec.env, **self.role.env}
+        own = fabric.variables(self.job, self.name)
+        return [{"name": key, "value": own[key]} for key in own if key not in declared]
 
     def env(self) -> list[Json]:
         """Return the variables: those of the pod, the runtime contract, then the spec."""
@@ -81,17 +88,7 @@ class Replica:
 
     def ports(self) -> dict[str, int]:
         """Return the named ports of the replica, those of the runtime contract first."""
-        mode = self.job.spec.mode
-        reserved: dict[str, int] = {}
-        if mode == "collective" and runtime.meets(self.job):
-            reserved["master"] = runtime.MASTER_PORT
-        if self.name == "pservers":
-            reserved |= {
-                "pserver" if index == 0 else f"pserver-{index}": port
-                for index, port in enumerate(runtime.pserver_ports(self.job))
-            }
-            if mode == "ps":
-                reserved["gloo"] = runtime.GLOO_PORT
+        reserved = runtime.reserved_ports(self.job, self.name)
         return {**reserved, **self.role.ports}
 
     def mounts(self) -> Iterator[Mount]:

@@ -156,6 +156,11 @@ PS: dict[str, Any] = {
         "input": "/home/alice/data",
         "output": "/home/alice/output",
         "outputPolicy": "reuse",
+        "network": {
+            "host": True,
+            "ports": {"master": 20768, "pserver": 20174, "gloo": 20175},
+            "rdma": {"resource": "rdma/hca", "count": 1},
+        },
         "scheduling": {"queue": "ads", "priority": "normal", "gang": True, "scheduler": "volcano"},
         "policy": {
             "timeout": "1d12h",
@@ -194,6 +199,7 @@ LEGACY: dict[str, Any] = {
         "logs": "/logs",
         "trainers": {"resources": {"gpu": 0}},
         "pservers": {"workload": "StatefulSet"},
+        "network": {"rdma": True},
     },
 }
 SMALL: dict[str, Any] = {

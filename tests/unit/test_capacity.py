@@ -274,6 +274,15 @@ def test_pods_fill_one_node_after_another() -> None:
     assert second.fits is True
 
 
+def test_a_node_accepts_one_replica_with_a_host_port() -> None:
+    trainers = group("{}", 3)
+    trainers.pod["containers"][0]["ports"] = [{"containerPort": 6768, "hostPort": 6768}]
+    (line,) = placed([trainers], [node("a"), node("b")])
+    assert plain(line.need, line.free, line.short) == [3, 2, 1]
+    reason = "2 taken by another replica with the same host ports"
+    assert line.reason == f"of 2 nodes: {reason}"
+
+
 def test_a_node_accepts_no_more_pods_than_its_limit() -> None:
     (line,) = placed([group("{}", 4)], [node(pods=3, cpu=1)])
     assert plain(line.short, line.reason) == [1, "of 1 node: 1 short of pods"]

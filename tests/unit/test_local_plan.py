@@ -13,12 +13,14 @@ from targets import HEAD, manifests
 
 from paddlespec import targets
 from paddlespec.pipeline import Choices, context, load
+from paddlespec.render import runtime
 from paddlespec.render.manifest import JOB_LABEL, ROLE_LABEL, role
-from paddlespec.render.runtime import DELIVERED, Context
+from paddlespec.render.runtime import ROLES, Context
 from paddlespec.render.template import Templates
 from paddlespec.report.preview import preview
 from paddlespec.spec.files import Files
 from paddlespec.spec.frozen import job_of
+from paddlespec.targets import fabric
 
 if TYPE_CHECKING:
     from paddlespec.model import Job
@@ -69,12 +71,23 @@ def check(job: Job, ctx: Context) -> None:
     for process in processes(here):
         count, pod, is_indexed = expected[str(role(process))]
         (container,) = pod["containers"]
-        assert process["spec"]["env"] == [*container["env"], *([INDEX] if is_indexed else [])]
-        workdir = container.get("workingDir", DELIVERED)
+        name = role(process)
+        assert name in ROLES
+        # NCCL and RDMA belong to the network of a cluster.
+        nccl = fabric.variables(job, name).keys() - {**job.spec.env, **getattr(job.spec, name).env}
+        theirs = [entry for entry in container["env"] if entry["name"] not in nccl]
+        assert process["spec"]["env"] == [*theirs, *([INDEX] if is_indexed else [])]
+        workdir = container.get("workingDir", runtime.DELIVERED)
         assert process["spec"]["workdir"] == workdir
         assert process["spec"]["index"] in range(count)
-        limited, theirs = (held.get("resources", {}) for held in (process["spec"], container))
-        assert limited == {key: amounts for key, amounts in theirs.items() if key != "claims"}
+        limited, own = (held.get("resources", {}) for held in (process["spec"], container))
+        rdma = fabric.devices(job, name).keys() - getattr(job.spec, name).resources.extended
+        kept = {
+            kind: {resource: one for resource, one in amounts.items() if resource not in rdma}
+            for kind, amounts in own.items()
+            if kind != "claims"
+        }
+        assert limited == {kind: amounts for kind, amounts in kept.items() if amounts}
         mounts = [mount["mountPath"] for mount in container["volumeMounts"]]
         ours = [mount["mountPath"] for mount in process["spec"].get("mounts", ())]
         reserved = {"/dev/shm", workdir} - {volume.mount_path for volume in job.spec.volumes}

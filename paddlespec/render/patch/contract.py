@@ -1,5 +1,5 @@
 """
-What the variables of replicas build on: how many there are, their indexes, and their hostnames.
+What the variables of replicas build on: how many there are, their indexes, their hostnames, and DNS.
 
 A replica computes the addresses of all others, so these fields must agree in all objects of a job.
 """
@@ -22,6 +22,9 @@ _COUNT = "set `trainers.replicas` or `pservers.replicas` of the spec instead"
 _INDEX = "remove it: replicas read their index from it"
 _HOST = "remove it: replicas find each other by hostname"
 _ENV = "set it in `env` of the spec, with `allowManagedEnv`"
+_NODES = "use `network: {host: true}` of the spec, which also sets dnsPolicy and ports"
+# On the network of the node, all other policies ask the DNS servers of the node.
+_WITH_NODES = ("ClusterFirstWithHostNet", "None")
 _WORKLOAD = {
     "completionMode": _INDEX,
     "completions": _COUNT,
@@ -41,6 +44,10 @@ def broken(before: dict[str, Any], after: dict[str, Any]) -> Iterator[tuple[str,
         if not same(value, changed) and not (path[-1] == "parallelism" and _is_alone(before)):
             verb = "set" if path not in old else "changed" if path in new else "removed"
             yield f"{dotted(path)} cannot be {verb} by a patch", path, hint or added
+    if not _is_alone(after):
+        for path in set(_unresolved(after)) - set(_unresolved(before)):
+            message = f"{dotted(path)} leaves the replicas without the DNS of the cluster"
+            yield message, path, _NODES
     was, now = dict(_variables(before)), dict(_variables(after))
     known = {key[:2] for key in was}
     for key in dict.fromkeys((*was, *now)):
@@ -67,6 +74,16 @@ def _fields(manifest: dict[str, Any]) -> dict[Path, tuple[Any, str]]:
             if (value := mapping.get(key)) is not None:
                 fields[(*path, key)] = value, hint
     return fields
+
+
+def _unresolved(manifest: dict[str, Any]) -> Iterator[Path]:
+    """Yield `hostNetwork` of pods that cannot look up the hostnames of other replicas."""
+    for path, mapping in mappings(manifest):
+        on_nodes = (
+            isinstance(mapping.get("containers"), list) and mapping.get("hostNetwork") is True
+        )
+        if on_nodes and mapping.get("dnsPolicy") not in _WITH_NODES:
+            yield (*path, "hostNetwork")
 
 
 def _is_alone(manifest: dict[str, Any]) -> bool:
