@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from paddlespec.model import Spec
 
 
+# Folders of the job are those of its trainers.
+_MOUNTED = ("spec.volumes", "spec.trainers.volumes")
 _SEPARATE_FOLDER = "use a separate folder for results"
 
 
@@ -31,7 +33,15 @@ def _output(spec: Spec) -> tuple[str, str] | None:
     return ("workspace", spec.workspace) if spec.workspace else None
 
 
-@reads("spec.volumes", "spec.input", "spec.output", "spec.workspace", "spec.package", "spec.logs")
+@reads(
+    *_MOUNTED,
+    "spec.pservers.volumes",
+    "spec.input",
+    "spec.output",
+    "spec.workspace",
+    "spec.package",
+    "spec.logs",
+)
 def on_a_mount(facts: Facts) -> Iterator[Diagnostic]:
     """Files that exist before or after a replica must be on a volume."""
     spec = facts.job.spec
@@ -46,19 +56,25 @@ def on_a_mount(facts: Facts) -> Iterator[Diagnostic]:
             locations.append((("spec", name), value))
     if spec.package and spec.package.path.startswith("/"):
         locations.append((("spec", "package", "path"), spec.package.path))
+    volumes = runtime.volumes(facts.job, "trainers")
+    of_pservers = runtime.volumes(facts.job, "pservers") if spec.pservers else volumes
     for path, value in locations:
-        if mount_of(spec.volumes, value) is None:
-            mounts = ", ".join(volume.mount_path for volume in spec.volumes)
+        if mount_of(volumes, value) is None:
+            mounts = ", ".join(volume.mount_path for volume in volumes)
             hint = f"use a path below {mounts}" if mounts else "add a volume that contains it"
             yield facts.error("not-on-a-mount", f"{value} is not on a volume", path, hint)
+        elif path[1] == "package" and mount_of(of_pservers, value) is None:
+            message = f"{value} is not on a volume of the pservers, which run the code too"
+            hint = "list the volume in `spec.volumes`"
+            yield facts.error("not-on-a-mount", message, path, hint)
 
 
-@reads("spec.volumes", "spec.output", "spec.workspace", "spec.logs")
+@reads(*_MOUNTED, "spec.output", "spec.workspace", "spec.logs")
 def output_is_writable(facts: Facts) -> Iterator[Diagnostic]:
     """Results and logs cannot be written to a read-only mount."""
     spec = facts.job.spec
     for place in filter(None, (_output(spec), ("logs", spec.logs) if spec.logs else None)):
-        volume = mount_of(spec.volumes, place[1])
+        volume = mount_of(runtime.volumes(facts.job, "trainers"), place[1])
         if volume is not None and not writable(volume):
             message = f"{place[1]} is on volume {volume.name}, which is read-only"
             yield facts.error("read-only-output", message, ("spec", place[0]))
@@ -96,7 +112,7 @@ def policy_needs_output(facts: Facts) -> Iterator[Diagnostic]:
 
 @reads(
     "metadata.name",
-    "spec.volumes",
+    *_MOUNTED,
     "spec.input",
     "spec.output",
     "spec.workspace",
@@ -122,13 +138,14 @@ def clear_spares(facts: Facts) -> Iterator[Diagnostic]:
             message = f"clearing {folder} would delete {name} {value}"
             yield facts.error("clears-too-much", message, path, _SEPARATE_FOLDER)
             return
-    for volume in spec.volumes:
+    volumes = runtime.volumes(facts.job, "trainers")
+    for volume in volumes:
         where = clean(volume.mount_path)
         if where != folder and holds(folder, where):
             message = f"clearing {folder} would delete the content of volume {volume.name}"
             yield facts.error("clears-too-much", message, path, _SEPARATE_FOLDER)
             return
-    mount = mount_of(spec.volumes, folder)
+    mount = mount_of(volumes, folder)
     outlives_job = (
         mount is not None
         and mount.empty_dir is None

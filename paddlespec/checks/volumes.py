@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import posixpath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from paddlespec.checks import reads
 from paddlespec.checks.written import has_unknown_keys
 from paddlespec.quantity import quantity
 from paddlespec.render import runtime
+from paddlespec.render.runtime import ROLES
 from paddlespec.spec.layer import VOLUME_SOURCES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from paddlespec.checks import Facts
-    from paddlespec.diagnostic import Diagnostic
-    from paddlespec.model import Volume
+    from paddlespec.diagnostic import Diagnostic, Path
+    from paddlespec.model import Spec, Volume
 
 _SOURCES = {source: source for source in sorted(VOLUME_SOURCES)} | {
     "hostPath": "host_path",
@@ -26,6 +27,7 @@ _SOURCES = {source: source for source in sorted(VOLUME_SOURCES)} | {
 _FIELDS = VOLUME_SOURCES | {"name", "mountPath", "subPath", "readOnly", "defaultMode"}
 _RESERVED_MOUNTS = ("/dev/shm", "/paddlespec")
 _LEGACY_MOUNTS = ("/trainer_id", "/trainer_count")
+_LISTS = ("spec.volumes", "spec.trainers.volumes", "spec.pservers.volumes")
 
 
 def clean(path: str) -> str:
@@ -52,22 +54,54 @@ def writable(volume: Volume) -> bool:
     return not (volume.read_only or volume.config_map or volume.secret)
 
 
-@reads("spec.volumes")
+class Together(NamedTuple):
+    """Volumes that the same replicas mount, with their paths; only those from *own* on are new."""
+
+    volumes: list[tuple[Path, Volume]]
+    own: int
+
+    def named(self) -> Iterator[tuple[int, Path, Volume]]:
+        """Yield the volumes with their positions."""
+        for index, (path, volume) in enumerate(self.volumes):
+            yield index, path, volume
+
+
+def together(spec: Spec) -> Iterator[Together]:
+    """Yield the volumes of the spec, then those of each role that has its own, after them."""
+    common = [(("spec", "volumes", index), volume) for index, volume in enumerate(spec.volumes)]
+    listed: list[tuple[Path, Volume]] = [*common]
+    yield Together(listed, 0)
+    for role in ROLES:
+        declared = getattr(spec, role)
+        if declared and declared.volumes:
+            own: list[tuple[Path, Volume]] = [
+                (("spec", role, "volumes", index), volume)
+                for index, volume in enumerate(declared.volumes)
+            ]
+            yield Together([*common, *own], len(common))
+
+
+def _every(facts: Facts) -> Iterator[tuple[Path, Volume]]:
+    """Yield every volume once."""
+    for group in together(facts.job.spec):
+        yield from group.volumes[group.own :]
+
+
+@reads(*_LISTS)
 def new_claims(facts: Facts) -> Iterator[Diagnostic]:
     """A new claim has a size above zero."""
-    for index, volume in enumerate(facts.job.spec.volumes):
+    for path, volume in _every(facts):
         claim = volume.claim
         if claim is not None and not isinstance(claim, str) and quantity(claim.size) == 0:
-            path = ("spec", "volumes", index, "claim", "size")
-            yield facts.error("no-resources", "a claim of size 0 cannot be created", path)
+            where = (*path, "claim", "size")
+            yield facts.error("no-resources", "a claim of size 0 cannot be created", where)
 
 
-@reads("spec.volumes")
+@reads(*_LISTS)
 def one_source(facts: Facts) -> Iterator[Diagnostic]:
     """A volume has exactly one source."""
-    for index, volume in enumerate(facts.job.spec.volumes):
+    for path, volume in _every(facts):
         sources = [key for key, name in _SOURCES.items() if getattr(volume, name) is not None]
-        path = ("spec", "volumes", index)
         if len(sources) > 1:
             message = f"volume {volume.name} has {len(sources)} sources: {', '.join(sources)}"
             yield facts.error("volume-source", message, (*path, sources[1]), "keep one", key=True)
@@ -81,56 +115,71 @@ def one_source(facts: Facts) -> Iterator[Diagnostic]:
             yield facts.error("volume-source", message, where, "remove it", key=True)
 
 
-@reads("spec.volumes")
+@reads(*_LISTS)
 def names(facts: Facts) -> Iterator[Diagnostic]:
-    """Volume names are unique, and some are reserved."""
-    seen: dict[str, int] = {}
-    for index, volume in enumerate(facts.job.spec.volumes):
-        path = ("spec", "volumes", index, "name")
-        if volume.name == "dshm" or volume.name.startswith("paddlespec-"):
-            message = f'volume name "{volume.name}" is reserved by paddlespec'
-            yield facts.error("volume-name", message, path, "use another name")
-        elif volume.name in seen:
-            first = facts.document.locate(("spec", "volumes", seen[volume.name], "name"))
-            message = f'volume name "{volume.name}" is already used at line {first.line}'
-            yield facts.error("volume-name", message, path, "use another name")
-        seen.setdefault(volume.name, index)
+    """Volume names are unique in a role, those of new claims in the job, and some are reserved."""
+    claims: dict[str, Path] = {}
+    for group in together(facts.job.spec):
+        seen: dict[str, Path] = {}
+        for index, path, volume in group.named():
+            name, where = volume.name, (*path, "name")
+            first = seen.get(name) or (claims.get(name) if runtime.is_new(volume) else None)
+            if index < group.own:
+                pass
+            elif name == "dshm" or name.startswith("paddlespec-"):
+                message = f'volume name "{name}" is reserved by paddlespec'
+                yield facts.error("volume-name", message, where, "use another name")
+            elif first:
+                line = facts.document.locate(first).line
+                message = f'volume name "{name}" is already used at line {line}'
+                yield facts.error("volume-name", message, where, "use another name")
+            seen.setdefault(name, where)
+            if runtime.is_new(volume):
+                claims.setdefault(name, where)
 
 
-@reads("spec.volumes", "spec.mode")
+@reads(*_LISTS, "spec.mode")
 def mounts(facts: Facts) -> Iterator[Diagnostic]:
     """Every volume has its own mount path."""
-    seen: dict[str, Volume] = {}
-    for index, volume in enumerate(facts.job.spec.volumes):
-        path = ("spec", "volumes", index, "mountPath")
-        where = clean(volume.mount_path)
-        legacy = facts.job.spec.mode == "legacy" and where in _LEGACY_MOUNTS
-        if where == "/":
-            message = "a mount at / hides the whole image"
-            yield facts.error("mount-path", message, path, "mount it at a folder such as /data")
-        elif legacy or any(holds(folder, where) for folder in _RESERVED_MOUNTS):
-            message = f"mount path {where} is reserved by paddlespec"
-            is_shared_memory = where == "/dev/shm"
-            hint = "set its size with `resources.sharedMemory`" if is_shared_memory else None
-            yield facts.error("mount-path", message, path, hint)
-        elif where in seen:
-            message = f"mount path {where} is already used by volume {seen[where].name}"
-            yield facts.error("mount-path", message, path)
-        seen.setdefault(where, volume)
+    for group in together(facts.job.spec):
+        seen: dict[str, Volume] = {}
+        for index, path, volume in group.named():
+            where = clean(volume.mount_path)
+            if index >= group.own:
+                yield from _mount(facts, (*path, "mountPath"), where, seen.get(where))
+            seen.setdefault(where, volume)
 
 
-@reads("spec.volumes")
+def _mount(facts: Facts, path: Path, where: str, other: Volume | None) -> Iterator[Diagnostic]:
+    legacy = facts.job.spec.mode == "legacy" and where in _LEGACY_MOUNTS
+    if where == "/":
+        message = "a mount at / hides the whole image"
+        yield facts.error("mount-path", message, path, "mount it at a folder such as /data")
+    elif legacy or any(holds(folder, where) for folder in _RESERVED_MOUNTS):
+        message = f"mount path {where} is reserved by paddlespec"
+        is_shared_memory = where == "/dev/shm"
+        hint = "set its size with `resources.sharedMemory`" if is_shared_memory else None
+        yield facts.error("mount-path", message, path, hint)
+    elif other:
+        message = f"mount path {where} is already used by volume {other.name}"
+        yield facts.error("mount-path", message, path)
+
+
+@reads(*_LISTS)
 def nested(facts: Facts) -> Iterator[Diagnostic]:
     """A mount inside another one needs an existing folder and a later place in the list."""
-    volumes = facts.job.spec.volumes
-    if len(volumes) < 2:
-        return
-    positions = {clean(volume.mount_path): index for index, volume in enumerate(volumes)}
+    for group in together(facts.job.spec):
+        if len(group.volumes) > 1:
+            yield from _nested(facts, group)
+
+
+def _nested(facts: Facts, group: Together) -> Iterator[Diagnostic]:
+    positions = {clean(volume.mount_path): index for index, _, volume in group.named()}
     for inner, index in positions.items():
         outer = next((parent for parent in _parents(inner) if parent in positions), None)
-        if outer is None:
+        if outer is None or max(index, positions[outer]) < group.own:
             continue
-        volume, path = volumes[positions[outer]], ("spec", "volumes", index, "mountPath")
+        volume, path = group.volumes[positions[outer]][1], (*group.volumes[index][0], "mountPath")
         if not writable(volume):
             message = f"{inner} is inside volume {volume.name}, which is read-only"
             hint = f"create the folder in {volume.name} before the job starts"
@@ -147,7 +196,7 @@ def _parents(path: str) -> Iterator[str]:
         yield path
 
 
-@reads("spec.volumes", "spec.workdir", "spec.package")
+@reads(*_LISTS, "spec.workdir", "spec.package")
 def code_is_seen(facts: Facts) -> Iterator[Diagnostic]:
     """The code is delivered to a volume at workdir, which another mount would hide."""
     spec, package = facts.job.spec, facts.job.spec.package
@@ -159,9 +208,9 @@ def code_is_seen(facts: Facts) -> Iterator[Diagnostic]:
         message = "the package would hide the whole image, because `workdir` is /"
         yield facts.error("hidden-code", message, ("spec", "workdir"), "use `workdir: /workspace`")
         return
-    for index, volume in enumerate(spec.volumes):
+    for listed, volume in _every(facts):
         where = clean(volume.mount_path)
-        path = ("spec", "volumes", index, "mountPath")
+        path = (*listed, "mountPath")
         if holds(workdir, where) and holds(where, code):
             message = f"volume {volume.name} hides the package, which is delivered to {code}"
             hint = "mount it elsewhere, or use another `workdir`"
@@ -172,21 +221,22 @@ def code_is_seen(facts: Facts) -> Iterator[Diagnostic]:
             yield facts.warning("hidden-code", message, path, hint)
 
 
-@reads("spec.volumes", "spec.trainers.replicas", "spec.pservers.replicas")
+@reads(*_LISTS, "spec.trainers.replicas", "spec.pservers.replicas")
 def shared_claims(facts: Facts) -> Iterator[Diagnostic]:
-    """Every replica mounts every volume, and a claim must allow that."""
-    spec = facts.job.spec
-    for index, volume in enumerate(spec.volumes):
+    """All replicas of the job, or of a role, mount a volume, and a claim must allow that."""
+    for listed, volume in _every(facts):
         claim = volume.claim
         if claim is None or isinstance(claim, str):
             continue
-        path = ("spec", "volumes", index, "claim", "access")
-        replicas = runtime.replicas(facts.job, "trainers") + runtime.replicas(facts.job, "pservers")
+        path = (*listed, "claim", "access")
+        roles = [role for role in ROLES if listed[1] in ("volumes", role)]
+        replicas = sum(runtime.replicas(facts.job, role) for role in roles)
         if claim.access in ("ReadWriteOnce", "ReadWriteOncePod") and replicas > 1:
             where = "node" if claim.access == "ReadWriteOnce" else "replica"
+            whose = "the job has" if len(roles) > 1 else f"{roles[0]} have"
             message = (
                 f"{claim.access} allows one {where} to mount volume {volume.name}, "
-                f"but the job has {replicas} replicas"
+                f"but {whose} {replicas} replicas"
             )
             hint = "use `access: ReadWriteMany`, or `emptyDir` for scratch space"
             yield facts.warning("claim-access", message, path, hint)
@@ -195,13 +245,13 @@ def shared_claims(facts: Facts) -> Iterator[Diagnostic]:
             yield facts.warning("claim-access", message, path, "use `access: ReadWriteMany`")
 
 
-@reads("spec.volumes")
+@reads(*_LISTS)
 def sub_paths(facts: Facts) -> Iterator[Diagnostic]:
     """`subPath` stays inside its volume."""
-    for index, volume in enumerate(facts.job.spec.volumes):
+    for listed, volume in _every(facts):
         sub = volume.sub_path
         if sub is not None and (sub.startswith("/") or ".." in sub.split("/")):
             message = f'subPath "{sub}" points outside the volume'
-            path = ("spec", "volumes", index, "subPath")
+            path = (*listed, "subPath")
             hint = "use a path relative to the root of the volume, without .."
             yield facts.error("sub-path", message, path, hint)

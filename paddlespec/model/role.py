@@ -24,6 +24,7 @@ from paddlespec.model.base import (
     described,
 )
 from paddlespec.model.pod import Pod
+from paddlespec.model.volume import Volume
 
 
 class EnvSource(Model):
@@ -227,6 +228,11 @@ class Role(Model):
         [],
         description="Arguments for the entry point of the image of this role. Override `spec.args`.",
         examples=[["--port", "80"]],
+    )
+    volumes: list[Volume] = Field(
+        [],
+        description="Volumes mounted in this role, beside those of `spec.volumes`.",
+        examples=[[{"name": "cache", "mountPath": "/cache", "emptyDir": {}}]],
     )
     node_selector: dict[QualifiedName, LabelValue] = Field(
         {}, description="Required labels of the nodes.", examples=[{"gpu": "a100"}]

@@ -65,7 +65,7 @@ class EmptyDir(Model):
 
 
 class Volume(Model):
-    """A volume mounted in every replica. Set exactly one source."""
+    """A volume mounted in every replica, or in those of one role. Set exactly one source."""
 
     name: Label = Field(
         description="Name of the volume. Layers merge volumes by name.", examples=["home"]

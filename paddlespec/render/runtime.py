@@ -13,7 +13,7 @@ from paddlespec.quantity import quantity
 from paddlespec.render import devices, ports
 
 if TYPE_CHECKING:
-    from paddlespec.model import Job
+    from paddlespec.model import Job, Volume
 
 RoleName = Literal["trainers", "pservers"]
 ROLES: tuple[RoleName, ...] = ("trainers", "pservers")
@@ -112,6 +112,17 @@ def processes(job: Job) -> int:
     if trainers.processes_per_replica is not None:
         return trainers.processes_per_replica
     return trainers.resources.gpu or 1 if job.spec.mode == "collective" else 1
+
+
+def volumes(job: Job, role: RoleName) -> list[Volume]:
+    """Return the volumes of *role*: those of the spec, then its own."""
+    declared = getattr(job.spec, role)
+    return [*job.spec.volumes, *(declared.volumes if declared else ())]
+
+
+def is_new(volume: Volume) -> bool:
+    """Whether the claim of *volume* is created with the job."""
+    return volume.claim is not None and not isinstance(volume.claim, str)
 
 
 def meets(job: Job) -> bool:

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 _QUEUE: Path = ("spec", "scheduling", "queue")
 _SCHEDULER: Path = ("spec", "scheduling", "scheduler")
-_VOLUMES: Path = ("spec", "volumes")
+_VOLUMES: tuple[Path, ...] = (
+    ("spec", "volumes"),
+    ("spec", "trainers", "volumes"),
+    ("spec", "pservers", "volumes"),
+)
 _DEFAULT = "default"
 
 
@@ -32,8 +36,7 @@ def resolve(document: Document, datacenter: Document | None) -> Resolved:
     """Replace the names in *document* that *datacenter*, an entry of the project file, defines."""
     diagnostics: list[Diagnostic] = []
     document = _with_queue(document, datacenter, diagnostics)
-    for index, volume in _stored(document):
-        path = (*_VOLUMES, index)
+    for path, volume in _stored(document):
         storage = _storage(document, path, volume["storage"], datacenter)
         if isinstance(storage, Diagnostic):
             diagnostics.append(storage)
@@ -65,12 +68,13 @@ def _with_queue(
     return document
 
 
-def _stored(document: Document) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the volumes that name a storage and no other source, with their index."""
-    volumes = document.at(_VOLUMES)
-    for index, volume in enumerate(volumes if isinstance(volumes, list) else ()):
-        if isinstance(volume, dict) and isinstance(volume.get("storage"), str):
-            yield index, volume
+def _stored(document: Document) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Yield the volumes that name a storage and no other source, with their path."""
+    for path in _VOLUMES:
+        volumes = document.at(path)
+        for index, volume in enumerate(volumes if isinstance(volumes, list) else ()):
+            if isinstance(volume, dict) and isinstance(volume.get("storage"), str):
+                yield (*path, index), volume
 
 
 def _storage(

@@ -120,10 +120,17 @@ def _inside(path: Path) -> Path:
     return path[depth:]
 
 
+_VOLUME_LISTS: tuple[Path, ...] = (
+    ("volumes",),
+    ("trainers", "volumes"),
+    ("pservers", "volumes"),
+)
+
+
 def _kinds(path: Path) -> tuple[frozenset[str], ...]:
     """Return the keys that select the kind of the tagged union at *path*, if it is one."""
     inside = _inside(path)
-    if len(inside) == 2 and inside[0] == "volumes":
+    if inside[:-1] in _VOLUME_LISTS:
         return _VOLUME_KINDS
     return _ENV_KINDS if len(inside) > 1 and inside[-2] == "env" else ()
 

@@ -172,7 +172,7 @@ def _process(replica: Replica, index: int) -> Values:
         "ports": ports,
         "waitsFor": runtime.awaited(job) if waits else None,
         "resources": _resources(replica.role.resources),
-        "mounts": [*_mounts(job), *_identity(job, name, index)],
+        "mounts": [*_mounts(replica), *_identity(job, name, index)],
     }
 
 
@@ -181,17 +181,17 @@ def _resources(spec: Resources) -> Values:
     return {key: value for key, value in resources(spec).items() if key != "claims"}
 
 
-def _mounts(job: Job) -> list[Values]:
-    """Return the volumes of the spec with their mount paths and sources."""
+def _mounts(replica: Replica) -> list[Values]:
+    """Return the volumes of the replica with their mount paths and sources."""
     return [
         {
             "name": volume.name,
             "mountPath": volume.mount_path,
             **({"subPath": volume.sub_path} if volume.sub_path else {}),
             **({"readOnly": True} if volume.read_only else {}),
-            **source(job, volume),
+            **source(replica.job, volume),
         }
-        for volume in job.spec.volumes
+        for volume in replica.own_volumes
     ]
 
 

@@ -43,6 +43,7 @@ class Replica:
         self.context = context
         self.role: Role = getattr(job.spec, name)
         self.image = self.role.image or job.spec.image
+        self.own_volumes = runtime.volumes(job, name)
         self.delivers = context.code is not None
 
     def fabric_env(self) -> list[Json]:
@@ -97,7 +98,7 @@ class Replica:
             {"name": "dshm", "emptyDir": {"medium": "Memory", **self._shared_memory()}},
             {"name": "dshm", "mountPath": "/dev/shm"},
         )
-        for volume in self.job.spec.volumes:
+        for volume in self.own_volumes:
             yield Mount(
                 {"name": volume.name, **source(self.job, volume)},
                 {
@@ -175,7 +176,7 @@ class Replica:
             {"name": "PADDLESPEC_OUTPUT", "value": folder},
             {"name": "RUN", **_field(self.context.naming.run)},
         ]
-        names = {volume.name for volume in self.job.spec.volumes}
+        names = {volume.name for volume in self.own_volumes}
         step["volumeMounts"] = [
             mount.mount for mount in self.mounts() if mount.mount["name"] in names
         ]
@@ -185,7 +186,7 @@ class Replica:
         """Whether *folder* is on a mount that is empty when the replica starts."""
         mounts = [
             volume
-            for volume in self.job.spec.volumes
+            for volume in self.own_volumes
             if f"{folder}/".startswith(f"{volume.mount_path.rstrip('/')}/")
         ]
         return (

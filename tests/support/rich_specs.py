@@ -84,6 +84,7 @@ PS: dict[str, Any] = {
                 {"key": "gpu", "operator": "Equal", "value": "training"},
             ],
             "affinity": {"podAntiAffinity": {}},
+            "volumes": [{"name": "cache", "mountPath": "/cache", "emptyDir": {}}],
             "pod": {"labels": {"tier": "gpu"}},
         },
         "pod": {

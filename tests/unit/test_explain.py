@@ -96,7 +96,7 @@ def test_every_field_has_a_page_of_80_columns_that_describes_it(field: str) -> N
 def test_the_tree_names_every_field_once() -> None:
     lines = tree(path_of("volumes")).splitlines()
     assert lines[:3] == ["volumes  <list>", "  name  <string>", "  mountPath  <string>"]
-    assert tree(path_of("")).count("  volumes  <list>\n") == 1
+    assert tree(path_of("")).count("\n    volumes  <list>\n") == 1
     assert "    NAME  <string, boolean, number or mapping>\n" in tree(path_of("env")).replace(
         "  NAME", "    NAME"
     )

@@ -83,13 +83,15 @@ def scratch(process: Manifest, mapped: Sequence[Place]) -> list[Fresh]:
 
 def faults(processes: Iterable[Manifest], maps: Maps) -> Iterator[str]:
     """Describe every folder that is not mapped, or is mapped to nothing."""
-    mounts = {
-        clean(mount["mountPath"]): mount
+    # Roles may mount different volumes at one path.
+    sources = {
+        (clean(mount["mountPath"]), _named(mount)): mount
         for process in processes
         for mount in process["spec"].get("mounts", ())
     }
+    mounts = dict.fromkeys(path for path, _ in sources)
     given = {clean(path): here for path, here in maps.paths.items()}
-    for path, mount in mounts.items():
+    for (path, _), mount in sources.items():
         here = _here(mount, path, given, maps.claims)
         if here is None and "emptyDir" not in mount and "text" not in mount:
             yield (
