@@ -55,8 +55,14 @@ class RunLogs(Protocol):
 class Logs(Protocol):
     """Read what replicas write."""
 
-    def of_run(self, job: str, number: int | None, *, previous: bool) -> RunLogs:
-        """Open the logs of a run, by default of the latest one; raises `NotFound`."""
+    def of_run(
+        self, job: str, number: int | None, *, previous: bool, container: str | None = None
+    ) -> RunLogs:
+        """
+        Open the logs of a run, by default of the latest one; raises `NotFound`.
+
+        *container* names a container beside the command, such as a sidecar.
+        """
 
 
 class Ranks(Protocol):

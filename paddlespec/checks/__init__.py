@@ -15,7 +15,7 @@ from paddlespec.render.runtime import PER_ROLE, ROLES, Naming, RoleName
 
 if TYPE_CHECKING:
     from paddlespec.diagnostic import Path
-    from paddlespec.model import Job, Role
+    from paddlespec.model import Job, Role, Spec
     from paddlespec.spec.document import Document
 
 
@@ -74,26 +74,39 @@ def declared(check: Callable[..., object]) -> tuple[str, ...]:
 
 def run(facts: Facts, unreadable: set[Path]) -> Iterator[Diagnostic]:
     """Run every check whose paths are readable."""
-    from paddlespec.checks.catalogue import CHECKS, ENV_CHECKS, ROLE_CHECKS
+    from paddlespec.checks.catalogue import (
+        CHECKS,
+        ENV_CHECKS,
+        ROLE_CHECKS,
+        SIDECAR_ENV_CHECKS,
+    )
 
     for check in CHECKS:
         if not unreadable or _can_run(check, unreadable):
             yield from check(facts)
     spec = facts.job.spec
-    if spec.env:
-        for env_check in ENV_CHECKS:
-            if not unreadable or _can_run(env_check, unreadable, env="spec.env"):
-                yield from env_check(facts, ("spec", "env"), spec.env)
     for name in ROLES:
         role: Role | None = getattr(spec, name)
-        if not role:
-            continue
-        for role_check in ROLE_CHECKS:
-            if not unreadable or _can_run(role_check, unreadable, role=name):
+        for role_check in ROLE_CHECKS if role else ():
+            if role and (not unreadable or _can_run(role_check, unreadable, role=name)):
                 yield from role_check(facts, name, role)
-        for env_check in ENV_CHECKS if role.env else ():
-            if not unreadable or _can_run(env_check, unreadable, env=f"spec.{name}.env"):
-                yield from env_check(facts, ("spec", name, "env"), role.env)
+    for path, env in environments(spec):
+        own = SIDECAR_ENV_CHECKS if "sidecars" in path else ENV_CHECKS
+        for env_check in own if env else ():
+            where = ".".join(part for part in path if isinstance(part, str))
+            if not unreadable or _can_run(env_check, unreadable, env=where):
+                yield from env_check(facts, path, env)
+
+
+def environments(spec: Spec) -> Iterator[tuple[Path, Env]]:
+    """Yield the variables of the spec, of its roles, and of all sidecars, with their paths."""
+    holders: list[tuple[Path, Any]] = [(("spec",), spec)]
+    holders += [(("spec", role), getattr(spec, role)) for role in ROLES]
+    for path, holder in holders:
+        if holder:
+            yield (*path, "env"), holder.env or {}
+            for index, sidecar in enumerate(holder.sidecars or ()):
+                yield (*path, "sidecars", index, "env"), sidecar.env or {}
 
 
 def _can_run(check: Callable[..., object], unreadable: set[Path], **values: str) -> bool:

@@ -20,6 +20,7 @@ from paddlespec.checks import (
     ports,
     quantities,
     secrets,
+    sidecars,
     topology,
     variables,
     volumes,
@@ -50,6 +51,10 @@ CHECKS: tuple[Check, ...] = (
     volumes.code_is_seen,
     volumes.shared_claims,
     volumes.sub_paths,
+    sidecars.names,
+    sidecars.volume_mounts,
+    sidecars.images,
+    sidecars.commands,
     places.on_a_mount,
     places.output_is_writable,
     places.logs_of_the_launcher,
@@ -112,5 +117,13 @@ ENV_CHECKS: tuple[EnvCheck, ...] = (
     env.spelling,
     env.case,
     env.devices,
+    secrets.in_env,
+)
+
+# Sidecars do not get the variables of Paddle, so they may use their names.
+SIDECAR_ENV_CHECKS: tuple[EnvCheck, ...] = (
+    env.source,
+    env.spelling,
+    env.case,
     secrets.in_env,
 )

@@ -6,9 +6,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from paddlespec.checks import reads
+from paddlespec.checks import environments, reads
 from paddlespec.checks.written import written
-from paddlespec.render.runtime import ROLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -146,9 +145,9 @@ def in_commands(facts: Facts) -> Iterator[Diagnostic]:
         ("teardown", spec.teardown),
     ):
         if value:
-            yield from _in_command(facts, ("spec", name), value)
+            yield from in_command(facts, ("spec", name), value)
     if spec.package and spec.package.pip:
-        yield from _in_command(facts, ("spec", "package", "pip"), spec.package.pip)
+        yield from in_command(facts, ("spec", "package", "pip"), spec.package.pip)
 
 
 @reads("spec.{role}.command", "spec.{role}.args")
@@ -156,7 +155,7 @@ def in_role_commands(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagn
     """Check the command of one role in the same way."""
     for field, value in (("command", role.command), ("args", role.args)):
         if value:
-            yield from _in_command(facts, ("spec", name, field), value)
+            yield from in_command(facts, ("spec", name, field), value)
 
 
 @reads("spec.patches")
@@ -171,8 +170,7 @@ def in_patches(facts: Facts) -> Iterator[Diagnostic]:
 
 def has_sensitive(job: Job) -> bool:
     """Whether *job* marks a literal as sensitive."""
-    holders = [job.spec, *(getattr(job.spec, role) for role in ROLES)]
-    sources = [source for holder in holders if holder for source in (holder.env or {}).values()]
+    sources = (source for _, env in environments(job.spec) for source in env.values())
     return any(getattr(source, "sensitive", False) for source in sources)
 
 
@@ -192,7 +190,8 @@ def _credentials_in(value: object, path: Path, name: str = "") -> Iterator[tuple
             yield path, name if names_secret(name) and not looks_secret(value) else ""
 
 
-def _in_command(facts: Facts, path: Path, command: str | Sequence[str]) -> Iterator[Diagnostic]:
+def in_command(facts: Facts, path: Path, command: str | Sequence[str]) -> Iterator[Diagnostic]:
+    """Report credentials in the words of one command."""
     if isinstance(command, str):
         pieces: list[tuple[Path, str]] = [(path, command)]
     else:

@@ -123,7 +123,7 @@ def names(facts: Facts) -> Iterator[Diagnostic]:
         seen: dict[str, Path] = {}
         for index, path, volume in group.named():
             name, where = volume.name, (*path, "name")
-            first = seen.get(name) or (claims.get(name) if runtime.is_new(volume) else None)
+            first = seen.get(name) or (claims.get(name) if runtime.new_claim(volume) else None)
             if index < group.own:
                 pass
             elif name == "dshm" or name.startswith("paddlespec-"):
@@ -134,7 +134,7 @@ def names(facts: Facts) -> Iterator[Diagnostic]:
                 message = f'volume name "{name}" is already used at line {line}'
                 yield facts.error("volume-name", message, where, "use another name")
             seen.setdefault(name, where)
-            if runtime.is_new(volume):
+            if runtime.new_claim(volume):
                 claims.setdefault(name, where)
 
 
@@ -199,7 +199,7 @@ def _parents(path: str) -> Iterator[str]:
 @reads(*_LISTS, "spec.workdir", "spec.package")
 def code_is_seen(facts: Facts) -> Iterator[Diagnostic]:
     """The code is delivered to a volume at workdir, which another mount would hide."""
-    spec, package = facts.job.spec, facts.job.spec.package
+    package = facts.job.spec.package
     if package is None or package.path.startswith("/"):
         return
     workdir = clean(runtime.delivered_to(facts.job))

@@ -5,6 +5,7 @@ The published schemas are generated from them. Commands read specs through `padd
 which has the same attributes without the cost of importing pydantic.
 """
 
+from paddlespec.model.env import EnvFrom, EnvSource
 from paddlespec.model.job import (
     Job,
     Metadata,
@@ -15,8 +16,6 @@ from paddlespec.model.network import Network, NetworkPorts, Rdma
 from paddlespec.model.pod import Pod
 from paddlespec.model.project import Datacenter, Project, Storage
 from paddlespec.model.role import (
-    EnvFrom,
-    EnvSource,
     Limits,
     Pservers,
     ResourceClaim,
@@ -33,6 +32,7 @@ from paddlespec.model.run import (
     Policy,
     Scheduling,
 )
+from paddlespec.model.sidecar import Sidecar, SidecarMount, SidecarResources
 from paddlespec.model.volume import (
     CephFs,
     EmptyDir,
@@ -68,6 +68,9 @@ __all__ = [
     "Resources",
     "Role",
     "Scheduling",
+    "Sidecar",
+    "SidecarMount",
+    "SidecarResources",
     "Spec",
     "Storage",
     "Toleration",

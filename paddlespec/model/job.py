@@ -20,12 +20,10 @@ from paddlespec.model.base import (
     Text,
     described,
 )
+from paddlespec.model.env import Command, Env, EnvFrom
 from paddlespec.model.network import Network
 from paddlespec.model.pod import Pod
 from paddlespec.model.role import (
-    Command,
-    Env,
-    EnvFrom,
     Pservers,
     Trainers,
 )
@@ -36,6 +34,7 @@ from paddlespec.model.run import (
     Policy,
     Scheduling,
 )
+from paddlespec.model.sidecar import Sidecar
 from paddlespec.model.volume import Volume
 
 Mode = Literal["collective", "ps", "legacy", "parallel"]
@@ -161,6 +160,11 @@ class Spec(Model):
         [],
         description="Volumes mounted in every replica.",
         examples=[[{"name": "home", "mountPath": "/home/alice", "claim": "alice-home"}]],
+    )
+    sidecars: list[Sidecar] = Field(
+        [],
+        description="Containers that run beside the command of every replica, and stop with it.",
+        examples=[[{"name": "exporter", "image": "team/exporter:1.0"}]],
     )
     workspace: AbsolutePath | None = Field(
         None,

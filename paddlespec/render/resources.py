@@ -25,8 +25,10 @@ def resources(spec: Resources, devices: Mapping[str, int] | None = None) -> Json
 
     *devices* are those of the network, which `extended` overrides.
     """
-    own = {**(devices or {}), **dict(_devices(spec))}
-    own = {name: canonical(amount) for name, amount in own.items()}
+    own = {
+        **{name: canonical(count) for name, count in (devices or {}).items()},
+        **dict(_devices(spec)),
+    }
     values = {
         "requests": {**dict(_requests(spec)), **own},
         "limits": {**dict(_limits(spec)), **own},

@@ -13,7 +13,7 @@ from paddlespec.quantity import quantity
 from paddlespec.render import devices, ports
 
 if TYPE_CHECKING:
-    from paddlespec.model import Job, Volume
+    from paddlespec.model import Job, NewClaim, Sidecar, Volume
 
 RoleName = Literal["trainers", "pservers"]
 ROLES: tuple[RoleName, ...] = ("trainers", "pservers")
@@ -120,9 +120,15 @@ def volumes(job: Job, role: RoleName) -> list[Volume]:
     return [*job.spec.volumes, *(declared.volumes if declared else ())]
 
 
-def is_new(volume: Volume) -> bool:
-    """Whether the claim of *volume* is created with the job."""
-    return volume.claim is not None and not isinstance(volume.claim, str)
+def sidecars(job: Job, role: RoleName) -> list[Sidecar]:
+    """Return the sidecars of *role*: those of the spec, then its own."""
+    declared = getattr(job.spec, role)
+    return [*job.spec.sidecars, *(declared.sidecars if declared else ())]
+
+
+def new_claim(volume: Volume) -> NewClaim | None:
+    """Return the claim of *volume* that is created with the job, if there is one."""
+    return None if isinstance(volume.claim, str) else volume.claim
 
 
 def meets(job: Job) -> bool:
@@ -214,7 +220,7 @@ def code_folder(job: Job) -> str | None:
 
 def environment(job: Job, role: RoleName, context: Context) -> dict[str, str]:
     """Return the managed variables of a replica of *role*, in order; IDX and NS precede them."""
-    variables = _common(job, role, context)
+    variables = common(job, role, context)
     match job.spec.mode:
         case "collective":
             variables |= _collective(job, role, context.naming)
@@ -227,7 +233,8 @@ def environment(job: Job, role: RoleName, context: Context) -> dict[str, str]:
     return {**variables, "PYTHONUNBUFFERED": "1"}
 
 
-def _common(job: Job, role: RoleName, context: Context) -> dict[str, str]:
+def common(job: Job, role: RoleName, context: Context) -> dict[str, str]:
+    """Return the variables of every mode, which say what replica of what job this is."""
     variables = {
         "PADDLESPEC_JOB": job.metadata.name,
         "PADDLESPEC_ROLE": role,

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from paddlespec.checks import environments
 from paddlespec.checks.secrets import looks_secret, names_secret
-from paddlespec.render.runtime import ROLES
 from paddlespec.spec.document import walk
 
 if TYPE_CHECKING:
@@ -185,12 +185,10 @@ def redacted(diagnostic: Diagnostic) -> Diagnostic:
 
 
 def _sensitive(job: Job) -> Iterator[Path]:
-    places: list[tuple[Path, Any]] = [(("spec",), job.spec)]
-    places += [(("spec", role), getattr(job.spec, role, None)) for role in ROLES]
-    for path, holder in places:
-        for name, source in (getattr(holder, "env", None) or {}).items():
+    for path, env in environments(job.spec):
+        for name, source in env.items():
             if getattr(source, "sensitive", False):
-                yield (*path, "env", name, "value")
+                yield (*path, name, "value")
 
 
 def _feeding(paths: set[Path], document: Document) -> set[str]:

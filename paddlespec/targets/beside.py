@@ -23,15 +23,16 @@ def beside(job: Job, context: Context) -> list[Piece]:
     """Return the objects that the pods of *job* refer to."""
     pieces: list[Piece] = []
     metadata = metadata_of(job, context)
-    mounted = (volume for role in ROLES for volume in runtime.volumes(job, role))
-    for volume in {volume.name: volume for volume in mounted if runtime.is_new(volume)}.values():
-        claim = {
-            "access": volume.claim.access,
-            "storage_class": volume.claim.storage_class,
-            "size": canonical(volume.claim.size),
-        }
-        own = metadata(claim_name(job, volume), None)
-        pieces.append(("kubernetes/claim", {"metadata": own, "claim": claim}))
+    mounted = {volume.name: volume for role in ROLES for volume in runtime.volumes(job, role)}
+    for volume in mounted.values():
+        if new := runtime.new_claim(volume):
+            claim = {
+                "access": new.access,
+                "storage_class": new.storage_class,
+                "size": canonical(new.size),
+            }
+            own = metadata(claim_name(job, volume), None)
+            pieces.append(("kubernetes/claim", {"metadata": own, "claim": claim}))
     if context.code:
         name = f"{job.metadata.name}-code-{context.code.digest}"
         archive = b2a_base64(context.code.content, newline=False).decode()

@@ -69,6 +69,10 @@ def check(facts: Facts) -> Iterator[Diagnostic]:
     if spec.pservers and workloads.restarts(spec.pservers.workload):
         message = "target local does not restart a lost pserver: it fails the run"
         yield facts.warning("unsupported", message, ("spec", "pservers", "workload"))
+    for path in (("spec", "sidecars"), *(("spec", role, "sidecars") for role in ROLES)):
+        if document.at(path):
+            message = "target local runs no sidecars"
+            yield facts.warning("unsupported", message, path, key=True)
 
 
 _COMMAND = ("spec", "command")

@@ -12,10 +12,11 @@ from paddlespec.render.pod_settings import is_restricted
 from paddlespec.render.resources import shared_memory
 from paddlespec.targets import fabric
 from paddlespec.targets.program import program, script
+from paddlespec.targets.sidecars import sidecars
 from paddlespec.targets.sources import source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from paddlespec.model import EnvFrom, Job, Role
     from paddlespec.render.runtime import Context, RoleName
@@ -55,7 +56,13 @@ class Replica:
     def env(self) -> list[Json]:
         """Return the variables: those of the pod, the runtime contract, then the spec."""
         managed = runtime.environment(self.job, self.name, self.context)
-        declared = {**self.job.spec.env, **self.role.env}
+        return self._merged(managed, {**self.job.spec.env, **self.role.env})
+
+    def shared_env(self, declared: Mapping[str, Any]) -> list[Json]:
+        """Return the variables of another container: what replica it is in, then *declared*."""
+        return self._merged(runtime.common(self.job, self.name, self.context), declared)
+
+    def _merged(self, managed: Mapping[str, str], declared: Mapping[str, Any]) -> list[Json]:
         facts = {
             "NS": _field("metadata.namespace"),
             "IDX": self._index(),
@@ -159,6 +166,8 @@ class Replica:
             step["volumeMounts"] = [{"name": _IDENTITY, "mountPath": "/identity"}]
             steps.append(step)
         steps += self._output_step()
+        # They run while trainers wait, but not if the output is refused.
+        steps += sidecars(self)
         if self.name == "trainers" and self.job.spec.pservers and self.job.spec.mode != "parallel":
             steps.append(self._wait_step())
         return steps

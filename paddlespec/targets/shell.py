@@ -2,7 +2,7 @@
 Build a scratch container: the environment of a replica, without the job.
 
 It is built from rendered or live objects, so image, mounts, environment and code are those of the
-replica. Everything that connects it to the job is removed: peers, waiting, and labels.
+replica. Everything that connects it to the job is removed: peers, waiting, sidecars, and labels.
 """
 
 from __future__ import annotations
@@ -93,7 +93,11 @@ def _labels(metadata: Values) -> Values:
 
 
 def _pod(spec: Values, names: Mapping[str, str], seconds: int) -> Values:
-    steps = [step for step in spec.get("initContainers") or () if step["name"] not in _STEPS]
+    steps = [
+        step
+        for step in spec.get("initContainers") or ()
+        if step["name"] not in _STEPS and step.get("restartPolicy") != "Always"
+    ]
     fields = {
         **spec,
         "subdomain": None,

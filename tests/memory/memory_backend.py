@@ -258,7 +258,10 @@ class Live:
 class MemoryLogs:
     """What the commands of runs echo."""
 
-    def of_run(self, job: str, number: int | None, *, previous: bool) -> RunLogs:
+    def of_run(
+        self, job: str, number: int | None, *, previous: bool, container: str | None = None
+    ) -> RunLogs:
+        assert container is None
         runs = [record for record in _seen(job).history.runs if record.uid]
         chosen = [record for record in runs if number in (None, record.number)]
         if not chosen:

@@ -85,6 +85,7 @@ PS: dict[str, Any] = {
             ],
             "affinity": {"podAntiAffinity": {}},
             "volumes": [{"name": "cache", "mountPath": "/cache", "emptyDir": {}}],
+            "sidecars": [{"name": "exporter", "command": ["export"]}],
             "pod": {"labels": {"tier": "gpu"}},
         },
         "pod": {
@@ -152,6 +153,19 @@ PS: dict[str, Any] = {
                 "defaultMode": "0440",
             },
             {"name": "certificates", "mountPath": "/certificates", "secret": "team-certificates"},
+        ],
+        "sidecars": [
+            {
+                "name": "tensorboard",
+                "image": "team/tensorboard:1",
+                "command": "tensorboard --logdir /logs",
+                "args": ["--bind_all"],
+                "env": {"A": "1", "TOKEN": {"secret": "team-token", "key": "token"}},
+                "resources": {"cpu": "100m", "memory": "256Mi"},
+                "volumeMounts": [
+                    {"name": "home", "mountPath": "/logs", "subPath": "logs", "readOnly": True}
+                ],
+            }
         ],
         "workspace": "/home/alice",
         "input": "/home/alice/data",

@@ -35,9 +35,15 @@ class LocalLogs(NamedTuple):
 
     namespace: str | None
 
-    def of_run(self, job: str, number: int | None, *, previous: bool) -> RunLogs:
+    def of_run(
+        self, job: str, number: int | None, *, previous: bool, container: str | None = None
+    ) -> RunLogs:
         """Open the files of a run."""
         from paddlespec.backends.local.logs.log_places import Kept
+        from paddlespec.runs.failures import NotFound
+
+        if container is not None:
+            raise NotFound("a rehearsal has processes, not containers", "remove --container")
 
         return Kept(job, self.namespace, number, int(previous))
 

@@ -44,6 +44,12 @@ def logs(
             help="Print the log of process N of one replica, as Paddle's launcher keeps it.",
         ),
     ] = None,
+    container: Annotated[
+        str | None,
+        typer.Option(
+            "-c", "--container", metavar="NAME", help="Print this container, such as a sidecar."
+        ),
+    ] = None,
     follow: Annotated[
         bool, typer.Option("-f", "--follow", help="Keep printing until the run ends.")
     ] = False,
@@ -120,7 +126,12 @@ def logs(
     one_of("-o", output, ("text", "json"))
     role = role_of(role)
     if rank is not None:
-        given = {"--since": since, "--timestamps": timestamps, "--previous": previous}
+        given = {
+            "--container": container,
+            "--since": since,
+            "--timestamps": timestamps,
+            "--previous": previous,
+        }
         _refuse_with_rank([*given, "-o json"], [*given.values(), output == "json"])
     pattern = _pattern(grep)
     text_matches = (lambda row: pattern.search(row[31:])) if pattern else None
@@ -129,7 +140,7 @@ def logs(
     cluster = options.Cluster(context, namespace, kubeconfig)
     with Engines(cluster.request()) as engines:
         job = one_job(options.Job(name, file), layers.choices(), namespace, engines)
-        stored = _stored(engines, job, run, previous=previous)
+        stored = _stored(engines, job, run, previous=previous, container=container)
         replicas = _selected(stored.sources, job.name, role, index)
         if rank is not None:
             engine = engines.of_job(job)
@@ -153,7 +164,9 @@ def logs(
     return Exit.done
 
 
-def _stored(engines: Engines, job: JobRef, run: int | None, *, previous: bool) -> RunLogs:
+def _stored(
+    engines: Engines, job: JobRef, run: int | None, *, previous: bool, container: str | None
+) -> RunLogs:
     """The logs of the run that is asked for."""
     from paddlespec.cli.shared.capabilities import needed
     from paddlespec.runs.failures import NotFound
@@ -161,7 +174,7 @@ def _stored(engines: Engines, job: JobRef, run: int | None, *, previous: bool) -
     engine = engines.of_job(job)
     try:
         return needed(engine.capabilities.logs, engine, "logs", job.name).of_run(
-            job.name, run, previous=previous
+            job.name, run, previous=previous, container=container
         )
     except NotFound as error:
         if error.hint is None:

@@ -1,11 +1,13 @@
-"""Read the index of a replica, and one-word reasons, from what the API server stores."""
+"""Read indexes, states of containers, and one-word reasons from what the API server stores."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from paddlespec.render.manifest import Manifest
 
 _INDEX_LABELS = ("batch.kubernetes.io/job-completion-index", "apps.kubernetes.io/pod-index")
@@ -18,6 +20,23 @@ def rank(pod: Manifest) -> int | None:
     marks = {**(metadata.get("labels") or {}), **(metadata.get("annotations") or {})}
     index = next((marks[label] for label in _INDEX_LABELS if label in marks), "0")
     return int(index) if index.isdecimal() else None
+
+
+def is_sidecar(pod: Manifest, name: str) -> bool:
+    """Whether a container runs beside the others; how it ends says nothing about the pod."""
+    return any(
+        container.get("name") == name and container.get("restartPolicy") == "Always"
+        for container in (pod.get("spec") or {}).get("initContainers") or ()
+    )
+
+
+def statuses(pod: Manifest) -> Iterator[dict[str, Any]]:
+    """Yield the states of the containers that decide how a pod ends, in the order they start."""
+    status = pod.get("status") or {}
+    for container in status.get("initContainerStatuses") or ():
+        if not is_sidecar(pod, container["name"]):
+            yield container
+    yield from status.get("containerStatuses") or ()
 
 
 def one_word(text: object) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from paddlespec import workloads
-from paddlespec.backends.cluster.api.pods import one_word, rank
+from paddlespec.backends.cluster.api.pods import one_word, rank, statuses
 from paddlespec.backends.cluster.observe import readiness
 from paddlespec.render.manifest import role
 from paddlespec.runs.state import Worker, WorkerState, in_order
@@ -33,7 +33,7 @@ def worker(pod: Manifest) -> Worker:
     status = pod.get("status") or {}
     looked = readiness.pod(pod)
     state = _PHASES.get(status.get("phase", "Pending"), WorkerState.unknown)
-    ended = _ended(status)
+    ended = _ended(pod)
     if workloads.is_going(pod) and state in (WorkerState.pending, WorkerState.running):
         state = WorkerState.stopping
     failed = state is WorkerState.failed
@@ -44,10 +44,10 @@ def worker(pod: Manifest) -> Worker:
         rank(pod),
         state,
         ready=state is WorkerState.running and looked.done,
-        reason=_reason(status, state, ready=looked.done),
+        reason=_reason(pod, state, ready=looked.done),
         node=(pod.get("spec") or {}).get("nodeName"),
         address=status.get("podIP"),
-        restarts=sum(container.get("restartCount", 0) for container in _containers(status)),
+        restarts=sum(container.get("restartCount", 0) for container in statuses(pod)),
         started=status.get("startTime"),
         finished=ended.get("finishedAt"),
         code=ended.get("exitCode"),
@@ -60,11 +60,11 @@ def _containers(status: dict[str, Any]) -> list[dict[str, Any]]:
     return [container for name in listed for container in status.get(name) or ()]
 
 
-def _ended(status: dict[str, Any]) -> dict[str, Any]:
+def _ended(pod: Manifest) -> dict[str, Any]:
     """Return how the pod ended: by its first container that failed, or else by its last one."""
-    if status.get("phase") not in ("Succeeded", "Failed"):
+    if (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed"):
         return {}
-    ends = [(container.get("state") or {}).get("terminated") for container in _containers(status)]
+    ends = [(container.get("state") or {}).get("terminated") for container in statuses(pod)]
     known: list[dict[str, Any]] = [end for end in ends if end]
     bad = [end for end in known if end.get("exitCode")]
     if bad:
@@ -72,10 +72,11 @@ def _ended(status: dict[str, Any]) -> dict[str, Any]:
     return known[-1] if known else {}
 
 
-def _reason(status: dict[str, Any], state: WorkerState, *, ready: bool) -> str | None:
+def _reason(pod: Manifest, state: WorkerState, *, ready: bool) -> str | None:
     """Return in one word what keeps the pod from running, or why it failed."""
+    status = pod.get("status") or {}
     if state is WorkerState.failed:
-        return one_word(status.get("reason")) or one_word(_ended(status).get("reason"))
+        return one_word(status.get("reason")) or one_word(_ended(pod).get("reason"))
     if state is WorkerState.running:
         return None if ready else "NotReady"
     if state is not WorkerState.pending:

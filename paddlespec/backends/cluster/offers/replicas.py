@@ -28,11 +28,13 @@ class ClusterLogs(NamedTuple):
 
     engine: Engine
 
-    def of_run(self, job: str, number: int | None, *, previous: bool) -> RunLogs:
+    def of_run(
+        self, job: str, number: int | None, *, previous: bool, container: str | None = None
+    ) -> RunLogs:
         """Open the logs of the run whose pods exist."""
         from paddlespec.backends.cluster.streams.job_logs import Kept
 
-        return Kept(self.engine.client, job, number, previous=previous)
+        return Kept(self.engine.client, job, number, previous=previous, container=container)
 
 
 class ClusterRanks(NamedTuple):

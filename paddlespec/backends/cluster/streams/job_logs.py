@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddlespec import workloads
-from paddlespec.backends.cluster.api.pods import rank
+from paddlespec.backends.cluster.api.pods import is_sidecar, rank
 from paddlespec.backends.cluster.api.refusal import Refused
 from paddlespec.backends.cluster.observe import members
 from paddlespec.backends.cluster.observe.job_states import find, state
@@ -45,6 +45,7 @@ class Reading(NamedTuple):
     start: Start
     follow: bool = False
     previous: bool = False
+    container: str | None = None
 
 
 def run_of(client: Client, name: str, number: int | None) -> JobObjects:
@@ -108,9 +109,19 @@ def verdict(client: Client, name: str) -> str | None:
 class Kept:
     """The logs of an existing run, for the command that shows them."""
 
-    def __init__(self, client: Client, name: str, number: int | None, *, previous: bool) -> None:
-        self._client, self._previous = client, previous
+    def __init__(
+        self,
+        client: Client,
+        name: str,
+        number: int | None,
+        *,
+        previous: bool,
+        container: str | None = None,
+    ) -> None:
+        self._client, self._previous, self._container = client, previous, container
         self._job = run_of(client, name, number)
+        if container is not None:
+            _must_exist(container, self._job.pods or ())
         self.sources = sources(self._job)
 
     def logs(
@@ -123,7 +134,7 @@ class Kept:
         pieces: bool,  # noqa: ARG002 - a server sends complete lines
     ) -> PodLogs:
         """Return the logs of the *chosen* replicas."""
-        reading = Reading(chosen, start, follow, self._previous)
+        reading = Reading(chosen, start, follow, self._previous, self._container)
         logs = PodLogs(self._client, self._job, reading, report)
         if not logs.readers():
             if self._previous:
@@ -215,7 +226,8 @@ class PodLogs:
             name = pod["metadata"]["name"]
             if name not in self._readers:
                 source = _source(pod)
-                container = _container(pod, previous=self._reading.previous)
+                reading = self._reading
+                container = _container(pod, reading.container, previous=reading.previous)
                 if container is None or source[:2] not in self._replicas:
                     continue
                 self._readers[name] = self._reader(source, container, ended=_has_ended(pod))
@@ -259,22 +271,35 @@ def _has_ended(pod: Manifest) -> bool:
     return (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed")
 
 
-def _container(pod: Manifest, *, previous: bool) -> str | None:
+def _container(pod: Manifest, chosen: str | None, *, previous: bool) -> str | None:
     """
     Return the container whose log is shown, once it has started.
 
-    This is the main container, or an init container that failed.
+    This is the *chosen* one, or else the main container, or an init container that failed.
     """
     status = pod.get("status") or {}
-    for container in status.get("initContainerStatuses") or ():
+    steps, beside = (status.get(f"{kind}Statuses") or () for kind in ("initContainer", "container"))
+    for container in steps if chosen is None else ():
         ended = (container.get("state") or {}).get("terminated") or {}
-        if ended.get("exitCode") and not previous:
+        if ended.get("exitCode") and not previous and not is_sidecar(pod, container["name"]):
             return str(container["name"])
-    main = main_container(pod)
-    for container in status.get("containerStatuses") or ():
-        if container["name"] == main and _has_log(container, previous=previous):
-            return main
+    name = chosen or main_container(pod)
+    for container in (*steps, *beside):
+        if container["name"] == name and _has_log(container, previous=previous):
+            return name
     return None
+
+
+def _must_exist(name: str, pods: Iterable[Manifest]) -> None:
+    """Raise `NotFound` unless a container of one of *pods* has this name."""
+    known = {
+        str(container["name"])
+        for pod in pods
+        for kind in ("initContainers", "containers")
+        for container in pod["spec"].get(kind) or ()
+    }
+    if known and name not in known:
+        raise NotFound(f'no container is called "{name}"', f"use one of {', '.join(sorted(known))}")
 
 
 def container_of(client: Client, pod: str) -> str:

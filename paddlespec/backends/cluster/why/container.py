@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from paddlespec.backends.cluster.api.pods import is_sidecar
 from paddlespec.backends.cluster.why import image
 from paddlespec.backends.cluster.why.reason import Reason
 
@@ -18,6 +19,7 @@ _PHRASES = {
     "CreateContainerConfigError": "its container cannot be created",
     "CrashLoopBackOff": "keeps crashing",
 }
+_OF_SIDECARS = {"CreateContainerConfigError": "cannot be created"}
 _PASSING = ("ContainerCreating", "PodInitializing", "")
 # Messages of the kubelet that name an object; others may quote a command.
 _MISSING = re.compile(
@@ -49,6 +51,8 @@ def stuck(pod: Manifest) -> Iterator[str]:
                 yield image.describe(container)
             elif reason not in _PASSING:
                 phrase = _PHRASES.get(reason, "does not start")
+                if is_sidecar(pod, container["name"]):
+                    phrase = f"sidecar {container['name']} {_OF_SIDECARS.get(reason, phrase)}"
                 yield f"{phrase} ({missing(waiting.get('message')) or reason})"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from paddlespec.backends.cluster.api.pods import statuses
 from paddlespec.backends.cluster.why import eviction
 from paddlespec.backends.cluster.why.reason import Reason
 from paddlespec.runs import exit_code
@@ -82,13 +83,11 @@ def _earliest(pod: Manifest) -> Ended | None:
 
 
 def _badly(pod: Manifest) -> Iterator[Ended]:
-    """Yield the containers of a pod that failed."""
-    status = pod.get("status") or {}
-    for listed in ("initContainerStatuses", "containerStatuses"):
-        for container in status.get(listed) or ():
-            ended = (container.get("state") or {}).get("terminated")
-            if ended and ended.get("exitCode"):
-                yield ended.get("finishedAt") or "", container["name"], ended
+    """Yield the containers of a pod that failed; sidecars are stopped by a signal at its end."""
+    for container in statuses(pod):
+        ended = (container.get("state") or {}).get("terminated")
+        if ended and ended.get("exitCode"):
+            yield ended.get("finishedAt") or "", container["name"], ended
 
 
 def _has_failed(pod: Manifest) -> bool:

@@ -105,7 +105,14 @@ def _check_spec(
         for job in jobs:
             spec, name = job.job.spec, registry or job.job.spec.registry
             roles = (role for role in (spec.trainers, spec.pservers) if role)
-            images = dict.fromkeys(role.image or spec.image for role in roles)
+            images = dict.fromkeys(
+                image
+                for role in roles
+                for image in (
+                    role.image or spec.image,
+                    *(sidecar.image for sidecar in (*spec.sidecars, *role.sidecars)),
+                )
+            )
             try:
                 known = pull_secrets.logins(engines.of(job), name) if name else {}
             except OperationFailed as error:
