@@ -93,7 +93,8 @@ def run(facts: Facts, unreadable: set[Path]) -> Iterator[Diagnostic]:
     for path, env in environments(spec):
         own = SIDECAR_ENV_CHECKS if "sidecars" in path else ENV_CHECKS
         for env_check in own if env else ():
-            where = ".".join(part for part in path if isinstance(part, str))
+            # A list with an invalid item is unreadable as a whole.
+            where = ".".join(str(part) for part in path[: _first_index(path)])
             if not unreadable or _can_run(env_check, unreadable, env=where):
                 yield from env_check(facts, path, env)
 
@@ -101,12 +102,17 @@ def run(facts: Facts, unreadable: set[Path]) -> Iterator[Diagnostic]:
 def environments(spec: Spec) -> Iterator[tuple[Path, Env]]:
     """Yield the variables of the spec, of its roles, and of all sidecars, with their paths."""
     holders: list[tuple[Path, Any]] = [(("spec",), spec)]
-    holders += [(("spec", role), getattr(spec, role)) for role in ROLES]
+    holders += [(("spec", role), getattr(spec, role, None)) for role in ROLES]
     for path, holder in holders:
         if holder:
             yield (*path, "env"), holder.env or {}
             for index, sidecar in enumerate(holder.sidecars or ()):
                 yield (*path, "sidecars", index, "env"), sidecar.env or {}
+
+
+def _first_index(path: Path) -> int:
+    """Return how many parts of *path* precede its first index of a list."""
+    return next((n for n, part in enumerate(path) if isinstance(part, int)), len(path))
 
 
 def _can_run(check: Callable[..., object], unreadable: set[Path], **values: str) -> bool:

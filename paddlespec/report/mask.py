@@ -228,16 +228,20 @@ def _values(job: Job, document: Document | None, path: Path) -> Iterator[str]:
 
 def _variable(job: Job, path: Path) -> Any:
     """Return the value of the variable at *path*, if there is no document."""
-    for index in _env(path):
-        holder = getattr(job.spec, str(path[1])) if index > 1 else job.spec
-        source = holder.env.get(str(path[index + 1]))
-        return getattr(source, "value", source)
+    for where, env in environments(job.spec):
+        if path[: len(where)] == where and len(path) > len(where):
+            source = env.get(str(path[len(where)]))
+            return getattr(source, "value", source)
     return None
 
 
 def _env(path: Path) -> list[int]:
-    """Return the positions in *path* that precede the name of a variable."""
-    return [index for index, part in enumerate(path[:3]) if part == "env" and len(path) > index + 1]
+    """Return the position in *path* that precedes the name of a variable, if it has one."""
+    # The variables of a sidecar are the deepest: spec.trainers.sidecars[0].env.
+    places = [
+        index for index, part in enumerate(path[:5]) if part == "env" and "patches" not in path
+    ]
+    return [index for index in places[:1] if len(path) > index + 1]
 
 
 def _text(value: Any) -> str:

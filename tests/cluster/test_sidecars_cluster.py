@@ -55,7 +55,7 @@ def test_the_log_of_a_sidecar_is_chosen_by_its_name(user: User) -> None:
     user.mark(run_for="1h")
     user.run("apply", user.write(HEAD + SPEC), "--wait", "ready")
     user.run("logs", "a", "-c", "board")
-    refused = user.run("logs", "a", "-c", "bord", code=4)
+    refused = user.run("logs", "a", "-c", "bord", code=3)
     assert 'no container is called "bord"' in refused.stderr
 
 
