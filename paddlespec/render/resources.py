@@ -25,10 +25,9 @@ def resources(spec: Resources, devices: Mapping[str, int] | None = None) -> Json
 
     *devices* are those of the network, which `extended` overrides.
     """
-    own = {
-        **{name: canonical(count) for name, count in (devices or {}).items()},
-        **dict(_devices(spec)),
-    }
+    own = dict(_devices(spec))
+    for name, count in (devices or {}).items():
+        own.setdefault(name, canonical(count))
     values = {
         "requests": {**dict(_requests(spec)), **own},
         "limits": {**dict(_limits(spec)), **own},
