@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from paddlespec.diagnostic import Diagnostic, Path
 
 _MAIN = "paddle"
-_HINT = "move it to `initContainers` with `restartPolicy: Always`; it then ends with the program"
+_HINT = "list it in `sidecars` of the spec; it then ends with the program"
 
 
 @reads("spec.patches")

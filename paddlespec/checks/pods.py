@@ -64,8 +64,8 @@ def _reserved(facts: Facts, pod: Path) -> Iterator[Diagnostic]:
                 yield facts.warning("managed-label", message, path, "remove it", key=True)
 
 
-@reads("spec.pod", "spec.{role}.pod", "spec.volumes")
-def security(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:  # noqa: ARG001
+@reads("spec.pod", "spec.{role}.pod", "spec.volumes", "spec.{role}.volumes", "spec.network")
+def security(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
     """Security settings do not contradict each other, or the level of Pod Security."""
     merged = settings(facts.job, name)
     context = merged.get("containerSecurityContext") or {}
@@ -75,7 +75,14 @@ def security(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]: 
         yield facts.error("pod-security", message, path, "remove it", key=True)
     if not is_restricted(facts.job, name):
         return
-    for path, what in (*_settings(facts, name, merged), *_volumes(facts)):
+    network = facts.job.spec.network
+    forbidden = [*_settings(facts, name, merged), *_volumes(facts, name, role)]
+    forbidden += [(("spec", "network", "host"), "the network of the nodes")] if network.host else []
+    if network.rdma and name == "trainers":
+        forbidden.append(
+            (("spec", "network", "rdma"), "the capability IPC_LOCK, which RDMA needs,")
+        )
+    for path, what in forbidden:
         message = f"{what} is not allowed with `security: restricted`"
         yield facts.error("pod-security", message, path, _HINT, key=True)
 
@@ -103,12 +110,16 @@ def _settings(facts: Facts, name: RoleName, merged: dict[str, Any]) -> Iterator[
             yield place, f"the capability {capability}"
 
 
-def _volumes(facts: Facts) -> Iterator[tuple[Path, str]]:
-    for index, volume in enumerate(facts.job.spec.volumes):
-        for kind in _FORBIDDEN_VOLUMES:
-            if getattr(volume, kind) is not None:
-                key = "hostPath" if kind == "host_path" else kind
-                yield ("spec", "volumes", index, key), f"a volume of kind {key}"
+def _volumes(facts: Facts, name: RoleName, role: Role) -> Iterator[tuple[Path, str]]:
+    for path, volumes in (
+        (("spec", "volumes"), facts.job.spec.volumes),
+        (("spec", name, "volumes"), role.volumes),
+    ):
+        for index, volume in enumerate(volumes):
+            for kind in _FORBIDDEN_VOLUMES:
+                if getattr(volume, kind) is not None:
+                    key = "hostPath" if kind == "host_path" else kind
+                    yield (*path, index, key), f"a volume of kind {key}"
 
 
 def _place(facts: Facts, name: RoleName, *keys: str) -> Path:

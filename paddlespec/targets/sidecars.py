@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from paddlespec.quantity import canonical
 from paddlespec.render import runtime
+from paddlespec.render.pod_settings import is_restricted
 
 if TYPE_CHECKING:
     from paddlespec.model import Sidecar
@@ -27,6 +28,7 @@ def sidecars(replica: Replica) -> list[Json]:
 
 def _container(replica: Replica, sidecar: Sidecar) -> Json:
     policy, command = replica.job.spec.image_pull_policy, sidecar.command
+    restricted = is_restricted(replica.job, replica.name)
     container = {
         "name": sidecar.name,
         "image": sidecar.image or replica.image,
@@ -36,7 +38,10 @@ def _container(replica: Replica, sidecar: Sidecar) -> Json:
         "args": sidecar.args,
         "env": replica.shared_env(sidecar.env),
         "resources": _resources(sidecar),
-        "securityContext": {"allowPrivilegeEscalation": False},
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            **({"capabilities": {"drop": ["ALL"]}} if restricted else {}),
+        },
         "volumeMounts": _mounts(replica, sidecar),
     }
     return {key: value for key, value in container.items() if value not in (None, [], {})}

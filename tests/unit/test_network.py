@@ -148,3 +148,10 @@ def test_a_patch_to_the_network_of_the_nodes_needs_the_dns_of_the_cluster(
 ) -> None:
     change = f"  patches: [{{target: {{kind: Job}}, patch: {{spec: {{template: {{spec: {patch}}}}}}}}}]\n"
     assert pod(tmp_path, COLLECTIVE + change)["hostNetwork"] is True
+
+
+def test_rdma_keeps_the_capabilities_of_the_spec(tmp_path: Path) -> None:
+    pod_settings = "{containerSecurityContext: {capabilities: {add: [SYS_PTRACE]}}}"
+    spec = COLLECTIVE + f"  network: {{rdma: true}}\n  pod: {pod_settings}\n"
+    added = container(tmp_path, spec)["securityContext"]["capabilities"]["add"]
+    assert added == ["SYS_PTRACE", "IPC_LOCK"]

@@ -146,3 +146,11 @@ def test_secrets_of_sidecars_are_hidden(tmp_path: Path) -> None:
     shown = masked(build(loaded, Templates()).manifests, loaded.job)
     assert "canary" not in str(shown)
     assert secrets_of(loaded).hide("canary") == "***"
+
+
+def test_sidecars_keep_to_the_level_restricted(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("", encoding="utf-8")
+    spec = SPEC + "  pod: {security: restricted}\n"
+    pod = workload(tmp_path, spec)["spec"]["template"]["spec"]
+    drops = [step["securityContext"]["capabilities"]["drop"] for step in pod["initContainers"]]
+    assert drops == [["ALL"]] * 5
