@@ -12,16 +12,14 @@ import json
 import os
 from functools import cache, lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from paddlespec.answers import parsed
+from paddlespec.validator import compiled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from jsonschema_rs import Draft202012Validator
-
     from paddlespec.diagnostic import Path
+    from paddlespec.validator import Error, Validator
 
 Schema = dict[str, Any]
 
@@ -69,15 +67,6 @@ def _read(name: str) -> Schema:
     return schema
 
 
-class Fault(NamedTuple):
-    """A value at *path* that breaks the *keyword* of *node*; *names* are missing or unknown keys."""
-
-    path: Path
-    keyword: str
-    node: Schema
-    names: tuple[str, ...] = ()
-
-
 class Shape:
     """A schema that is compiled when it is first used."""
 
@@ -98,29 +87,17 @@ class Shape:
         try:
             if validator.is_valid(data):
                 return None
-            return tuple(next(iter(validator.iter_errors(data))).instance_path)
+            return next(validator.errors(data)).path
         except ValueError:  # what UTF-8 cannot encode
             return ()
 
-    def faults(self, data: object, most: int = 20) -> list[Fault]:
+    def faults(self, data: object, most: int = 20) -> list[Error]:
         """Return the first faults of *data*."""
         validator = _validator(self)
         try:
-            return list(islice(self._faults(validator, data), most))
+            return list(islice(validator.errors(data), most))
         except ValueError:  # what UTF-8 cannot encode
             return []
-
-    def _faults(self, validator: Draft202012Validator, data: object) -> Iterator[Fault]:
-        for error in validator.iter_errors(data):
-            node: Any = self._schema
-            *steps, keyword = error.schema_path
-            for step in steps:
-                node = node[step]
-            kind: Any = error.kind
-            names = {"additionalProperties": "unexpected", "required": "property"}.get(str(keyword))
-            value = getattr(kind, names) if names else ()
-            listed = (value,) if isinstance(value, str) else tuple(value)
-            yield Fault(tuple(error.instance_path), str(keyword), node, listed)
 
     def read(self, text: str) -> Any:
         """Parse JSON of this shape; raises `ValueError`."""
@@ -129,10 +106,8 @@ class Shape:
             raise ValueError("a value has a wrong type")
         return data
 
-    def compiled(self) -> Draft202012Validator:
-        import jsonschema_rs
-
-        return jsonschema_rs.Draft202012Validator({"$defs": _objects()["$defs"], **self._schema})
+    def compiled(self) -> Validator:
+        return compiled({"$defs": _objects()["$defs"], **self._schema})
 
 
 @lru_cache(maxsize=64)
@@ -279,7 +254,7 @@ def _of(kind: str, metadata: Schema, *, identified: bool = True) -> Schema:
     }
 
 
-def _validator(shape: Shape) -> Draft202012Validator:
+def _validator(shape: Shape) -> Validator:
     try:
         return _compiled(shape)
     except ValueError as error:
@@ -288,5 +263,5 @@ def _validator(shape: Shape) -> Draft202012Validator:
 
 
 @lru_cache(maxsize=128)
-def _compiled(shape: Shape) -> Draft202012Validator:
+def _compiled(shape: Shape) -> Validator:
     return shape.compiled()

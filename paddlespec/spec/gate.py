@@ -1,8 +1,8 @@
 """
 The schema gate: validates documents and explains each error in terms of the spec.
 
-jsonschema-rs validates; every error becomes a diagnostic at the exact position, without the
-vocabulary of JSON Schema.
+Every error of the validator becomes a diagnostic at the exact position, without the vocabulary of
+JSON Schema.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from paddlespec.diagnostic import (
     did_you_mean,
     dotted,
 )
+from paddlespec.validator import compiled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from jsonschema_rs import ValidationError
-
     from paddlespec.spec.document import Document
+    from paddlespec.validator import Error, Validator
 
 SOURCE = "paddlejob.v1.json"
 EFFECTIVE = "paddlejob.effective.v1.json"
@@ -68,16 +68,14 @@ def schema(name: str) -> dict[str, Any]:
 
 
 @lru_cache
-def _validator(name: str, part: str, with_names: bool) -> Any:
+def _validator(name: str, part: str, with_names: bool) -> Validator:
     """
     Build the validator; without *with_names* it ignores `propertyNames`.
 
     jsonschema-rs copies the whole mapping into every such error: thousands take gigabytes.
     """
-    import jsonschema_rs
-
     node = _part(name, part)
-    return jsonschema_rs.Draft202012Validator(node if with_names else _without_names(node))
+    return compiled(node if with_names else _without_names(node))
 
 
 def _part(name: str, part: str) -> dict[str, Any]:
@@ -105,7 +103,7 @@ def check(document: Document, name: str, part: str = "", at: Path = ()) -> Refus
         _invalid_name(document, path, rule)
         for path, rule in _invalid_names(_part(name, part), data, (), whole)
     ]
-    for error in _validator(name, part, with_names=False).iter_errors(data):
+    for error in _validator(name, part, with_names=False).errors(data):
         diagnostics += _explain(error, document, whole)
     diagnostics = [fault._replace(path=(*at, *fault.path)) for fault in diagnostics]
     unknown = {fault.path for fault in diagnostics if fault.code == "unknown-key"}
@@ -145,32 +143,28 @@ def _invalid_name(document: Document, path: Path, rule: dict[str, Any]) -> Diagn
     return Diagnostic("format", message, document.locate_key(path), path, hint)
 
 
-def _explain(
-    error: ValidationError, document: Document, whole: dict[str, Any]
-) -> Iterator[Diagnostic]:
+def _explain(error: Error, document: Document, whole: dict[str, Any]) -> Iterator[Diagnostic]:
     """Turn one error of the validator into diagnostics, each with the path of the invalid value."""
-    path: Path = tuple(error.instance_path)
+    path, keyword, node = error.path, error.keyword, error.node
     value = document.at(path)
-    keyword = error.schema_path[-1] if error.schema_path else ""
-    kind: Any = error.kind
-    node = _node(whole, error)
     if path[-1:] == ("replicas",) and isinstance(value, dict) and not value.keys() - {"min", "max"}:
         yield _elastic(document, path, value)
     elif keyword == "additionalProperties":
         known = list(node["properties"])
-        for key in kind.unexpected:
+        for key in error.keys:
             hint = did_you_mean(key, known) or _expected_keys(known)
             span = document.locate_key((*path, key))
             message = f"unknown key {_quoted(key)}"
             yield Diagnostic("unknown-key", message, span, (*path, key), hint)
     elif keyword == "required":
-        missing = (*path, kind.property)
-        description = node["properties"][kind.property].get("description")
-        hint = f"add `{kind.property}`: {_first_sentence(description)}" if description else None
+        (key,) = error.keys
+        missing = (*path, key)
+        description = node["properties"][key].get("description")
+        hint = f"add `{key}`: {_first_sentence(description)}" if description else None
         message = f"{_where(missing)} is required"
         yield Diagnostic("missing-key", message, document.locate_key(path), missing, hint)
     elif keyword in ("anyOf", "oneOf"):
-        branches = [kind.context[index] for index in _likely(node[keyword], value, whole)]
+        branches = [error.branches[index] for index in _likely(node[keyword], value, whole)]
         if len(branches) == 1:
             for inner in branches[0]:
                 yield from _explain(inner, document, whole)
@@ -264,16 +258,6 @@ def _quoted(value: Any) -> str:
 
 def _expected_keys(known: list[str]) -> str | None:
     return f"use one of {', '.join(known)}" if len(known) <= 12 else None
-
-
-def _node(whole: dict[str, Any], error: ValidationError) -> dict[str, Any]:
-    """Return the schema object with the failed keyword, with references resolved."""
-    node: Any = whole
-    for part in error.schema_path[:-1]:
-        node = node[int(part)] if isinstance(node, list) else node[part]
-        while isinstance(node, dict) and "$ref" in node and part not in ("properties", "$defs"):
-            node = whole["$defs"][node["$ref"].rpartition("/")[2]]
-    return node if isinstance(node, dict) else {}
 
 
 def _likely(branches: list[dict[str, Any]], value: Any, whole: dict[str, Any]) -> list[int]:

@@ -37,6 +37,7 @@ PROBES = (
     Probe("kubernetes", "quantity.py", "kubernetes"),
     Probe("typer", "backends/local/engine.py", "typer"),
     Probe("jinja2", "render/manifest.py", "jinja2"),
+    Probe("jsonschema", "spec/gate.py", "jsonschema_rs"),
     Probe("ruamel", "cli/shared/output.py", "ruamel.yaml"),
     Probe("cycles", "backends/local/store/launch.py", "paddlespec.backends.local.engine"),
     Probe("psutil", "backends/local/supervisor/idle.py", "psutil"),

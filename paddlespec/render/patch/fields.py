@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from paddlespec.diagnostic import Path
     from paddlespec.render.manifest import Manifest
+    from paddlespec.validator import Error
 
 _TYPES = {
     "string": "a string",
@@ -50,17 +51,17 @@ def field_faults(before: Manifest, after: Manifest) -> list[FieldFault]:
     ]
 
 
-def _refusals(fault: shape.Fault, manifest: Manifest) -> Iterator[Refusal]:
+def _refusals(fault: Error, manifest: Manifest) -> Iterator[Refusal]:
     path, node = fault.path, fault.node
     if fault.keyword == "additionalProperties":
         owner = f"{manifest['apiVersion']} {manifest['kind']}"
-        for name in fault.names:
+        for name in fault.keys:
             message = f"{_shown((*path, name))} is not a field of a {owner}"
             yield Refusal(message, (*path, name), _unknown(name, list(node["properties"]), owner))
         return
     where, value = _shown(path), _value(manifest, path)
     if fault.keyword == "required":
-        missing = (*path, fault.names[0])
+        missing = (*path, fault.keys[0])
         yield Refusal(f"{_shown(missing)} is required", missing)
     elif fault.keyword == "enum":
         choices = [choice for choice in node["enum"] if choice]
