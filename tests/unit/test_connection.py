@@ -237,4 +237,8 @@ def test_other_credentials_are_left_to_the_client_library(user: str) -> None:
 def test_a_proxy_is_left_to_the_client_library() -> None:
     cluster, user = Entry({"server": "https://127.0.0.1:1"}, "/"), Entry({"token": "secret"}, "/")
     assert plain(cluster, user, {}) is not None
-    assert plain(cluster, user, {"https_proxy": "http://127.0.0.1:3128"}) is None
+    proxy = {"https_proxy": "http://127.0.0.1:3128"}
+    assert plain(cluster, user, proxy) is None
+    assert plain(cluster, user, {**proxy, "NO_PROXY": "127.0.0.1"}) is None
+    assert plain(cluster, user, {**proxy, "NO_PROXY": "*"}) is not None
+    assert plain(cluster, user, {"NO_PROXY": "10.0.0.0/8", "HTTP_PROXY": ""}) is not None

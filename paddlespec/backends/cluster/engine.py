@@ -1,4 +1,9 @@
-"""Kubernetes as a backend: the operations on one cluster."""
+"""
+Kubernetes as a backend: the operations on one cluster.
+
+A comparison or an apply needs most of what is imported here; what only other operations need is
+imported by them.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +15,10 @@ from paddlespec.backends.cluster.api.client import Client
 from paddlespec.backends.cluster.api.refusal import Refused
 from paddlespec.backends.cluster.api.server_warnings import ServerWarnings
 from paddlespec.backends.cluster.api.transport import AT_ONCE
-from paddlespec.backends.cluster.change import apply, history_sync, remove
+from paddlespec.backends.cluster.change import apply, history_sync
 from paddlespec.backends.cluster.change.desired import namespace_of
 from paddlespec.backends.cluster.change.preview import outlook
-from paddlespec.backends.cluster.observe import histories, job_states, job_status, watch
+from paddlespec.backends.cluster.observe import histories
 from paddlespec.backends.cluster.observe.batch_read import Survey
 from paddlespec.backends.cluster.offers.place import (
     ClusterCapacity,
@@ -186,6 +191,8 @@ class Engine:
 
     def look(self, run: Run, until: Until) -> Progress:
         """Return the progress of *run*; its end is recorded."""
+        from paddlespec.backends.cluster.observe import watch
+
         if run.ended is not None:
             return history_sync.outcome(run)
         try:
@@ -202,6 +209,8 @@ class Engine:
 
     def contents(self, name: str, *, claims: bool) -> Contents:
         """Return what the job *name* consists of."""
+        from paddlespec.backends.cluster.change import remove
+
         return remove.contents(self.client, name, claims=claims)
 
     def remove(
@@ -213,26 +222,38 @@ class Engine:
         force_unlock: bool = False,
     ) -> None:
         """Delete the objects of a job."""
+        from paddlespec.backends.cluster.change import remove
+
         remove.remove(self.client, name, report, claims=claims, force_unlock=force_unlock)
 
     def remaining(self, name: str, *, claims: bool) -> Progress:
         """Return what is left of a removed job."""
+        from paddlespec.backends.cluster.change import remove
+
         return remove.remaining(self.client, name, claims=claims)
 
     def job_states(self, *, everywhere: bool, over: bool) -> tuple[list[JobState], list[Unread]]:
         """Return the jobs; finished ones only with *over*."""
+        from paddlespec.backends.cluster.observe import job_states
+
         return job_states.job_states(self.client, everywhere=everywhere, over=over)
 
     def status(self, name: str) -> Status:
         """Return everything known about one job."""
+        from paddlespec.backends.cluster.observe import job_status
+
         return job_status.status(self.client, name)
 
     def glance(self, name: str) -> Status:
         """Return a job and its replicas."""
+        from paddlespec.backends.cluster.observe import job_states
+
         return job_states.glance(self.client, name)
 
     def run_of(self, name: str) -> Run | None:
         """Return the run that `look` can follow."""
+        from paddlespec.backends.cluster.observe import job_states
+
         return job_states.run_of(self.client, name)
 
     def record(self, name: str) -> Recorded:

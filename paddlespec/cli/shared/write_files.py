@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from typing import TYPE_CHECKING
 
 from paddlespec.boundary import boundary
@@ -56,8 +55,10 @@ def write_draft(path: str, content: bytes, *, sync: bool = False) -> str:
 
     The name is random, and this call creates the file, so a link cannot take its place.
     """
+    from secrets import token_hex
+
     folder, name = os.path.split(path)
-    draft = os.path.join(folder, f".{name[:_MAX_NAME]}.{secrets.token_hex(8)}.part")
+    draft = os.path.join(folder, f".{name[:_MAX_NAME]}.{token_hex(8)}.part")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     handle = os.open(draft, flags, 0o666)

@@ -61,11 +61,7 @@ def plain(
     cluster: Entry | None, user: Entry | None, environment: Mapping[str, str]
 ) -> Plain | None:
     """Return the connection if it needs no library; the library also reports what is wrong."""
-    if (
-        cluster is None
-        or user is None
-        or any(key.lower().endswith("_proxy") for key in environment)
-    ):
+    if cluster is None or user is None or _has_proxy(environment):
         return None
     known = cluster.content.keys() <= _CLUSTER and user.content.keys() <= _USER
     texts = [*user.content.values(), cluster.content.get("server")]
@@ -77,6 +73,13 @@ def plain(
     except (OSError, ValueError):
         return None
     return connection
+
+
+def _has_proxy(environment: Mapping[str, str]) -> bool:
+    """Report whether a proxy may apply; which hosts it serves is left to the library."""
+    values = {key.lower(): value for key, value in environment.items()}
+    direct = values.pop("no_proxy", "").strip() == "*"
+    return not direct and any(value for key, value in values.items() if key.endswith("_proxy"))
 
 
 def _context(cluster: Entry, user: Entry) -> ssl.SSLContext:
