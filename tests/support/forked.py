@@ -74,7 +74,7 @@ class Process:
         texts = ["", ""]
 
         def read(number: int, stream: IO[str]) -> None:
-            texts[number] = stream.read()
+            texts[number] = "" if stream.closed else stream.read()
 
         threads = [
             threading.Thread(target=read, args=(number, stream), daemon=True)
