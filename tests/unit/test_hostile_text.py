@@ -337,7 +337,7 @@ spec:
   mode: collective
   image: x:1
   env: {SALT: {value: canary-salt, sensitive: true}}
-  trainers: {command: [a]}
+  trainers: {command: [a], resources: {memory: 1Gi}}
   patches:
     - target: {kind: Job}
       patch:
