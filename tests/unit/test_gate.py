@@ -24,8 +24,8 @@ CASES: dict[str, tuple[str, list[str]]] = {
         '8:3 unknown-key: unknown key "Scheduling" (did you mean "scheduling"?)',
     ]),
     "a key of another mapping": ("trainers: {resources: {color: red}}", [
-        ('7:26 unknown-key: unknown key "color" (use one of cpu, memory, gpu, accelerator, '
-         "sharedMemory)"),
+        ('7:26 unknown-key: unknown key "color" (use one of cpu, memory, ephemeralStorage, limits, '
+         "gpu, accelerator, extended, claims, sharedMemory)"),
     ]),
     "a string for a number": ("trainers: {replicas: four}", [
         '7:24 type: invalid value for spec.trainers.replicas: expected an integer, got "four"',
