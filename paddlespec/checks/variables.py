@@ -46,6 +46,7 @@ _GENERAL = {
     "metadata.name",
     "spec.mode",
     "spec.env",
+    "spec.envFrom",
     "spec.command",
     "spec.args",
     "spec.setup",
@@ -67,6 +68,9 @@ _GENERAL = {
 )
 def unset(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
     """A variable of Paddle that the contract does not set expands to an empty word."""
+    spec = facts.job.spec
+    if any(holder and holder.env_from for holder in (spec, spec.trainers, spec.pservers)):
+        return  # Whole Secrets and ConfigMaps may hold any variable.
     texts = [text for text in _texts(facts, name, role) if "$" in text[1] or "=" in text[1]]
     if not any("$" in text for _, text, _ in texts):
         return
@@ -74,8 +78,7 @@ def unset(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
     for _, text, _ in texts:
         assigned |= {match[1] or match[2] for match in _assignments().finditer(text)}
     reported: set[str] = set()
-    trainers = facts.job.spec.trainers
-    others = {path for path, _, _ in _texts(facts, "trainers", trainers)}
+    others = {path for path, _, _ in _texts(facts, "trainers", spec.trainers)}
     for path, text, has_shell in texts:
         # A text that roles share is reported once, and may read what only one of them has.
         shared = path[1] != name

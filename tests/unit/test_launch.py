@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from targets import container, manifests
 
+from paddlespec.diagnostic import InvalidSpec
 from paddlespec.render.devices import DEVICES
 
 if TYPE_CHECKING:
@@ -102,3 +103,11 @@ def test_custom_devices_are_named_for_paddle_2(tmp_path: Path, device: Any) -> N
     resource = f"{beginning}device" if "/" in beginning else f"{beginning}com/gpu"
     spec = LAUNCH + trainers(f", gpu: 2, accelerator: {resource}")
     assert variables(tmp_path, spec).get("PADDLE_XCCL_BACKEND") == device.plugin
+
+
+def test_a_variable_may_come_from_a_whole_object(tmp_path: Path) -> None:
+    """Otherwise, one that the job does not set is an error."""
+    spec = f"  mode: parallel\n  command: run $PADDLE_EXTRA\n{trainers()}"
+    with pytest.raises(InvalidSpec, match="PADDLE_EXTRA is not set"):
+        container(tmp_path, spec)
+    assert container(tmp_path, f"{spec}  envFrom: [{{configMap: settings}}]\n")
