@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from interceptor import Fate, Seen, intercepted
 from test_apply import VARIANTS
-from user import LABELS, WORKLOAD, User, conditions
+from user import WORKLOAD, User, conditions
 
 from paddlespec.backends.cluster.api.connection import resolve
 from paddlespec.backends.cluster.change.applyset import MEMBER_LABEL, set_id
@@ -353,8 +353,7 @@ def test_what_stays_as_it_is_is_no_difference(user: User) -> None:
     user.run("apply", spec, "--wait", "ready", "--timeout", "60s")
     path = user.templates / "kubernetes" / WORKLOAD.name
     text = path.read_text(encoding="utf-8")
-    other = LABELS.replace("pod.labels", 'dict(pod.labels, **{"example.com/new": "yes"})')
-    path.write_text(text.replace(LABELS, other), encoding="utf-8")
+    path.write_text(text.replace("ServiceLinks: false", "ServiceLinks: true"), encoding="utf-8")
     result = user.run("diff", spec)
     assert (
         "Job/fit-trainer, Job/fit-pserver kept: this version renders them differently"

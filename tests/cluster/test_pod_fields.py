@@ -117,7 +117,7 @@ def test_a_label_of_pods_replaces_the_run(user: User) -> None:
     path = user.write(spec())
     user.run("apply", path, "--wait", "ready")
     user.write(spec(more="  pod: {labels: {tier: gpu}}\n"))
-    assert "forces replacement" in user.run("diff", path, code=1).stdout
+    assert "0 to change, 4 to replace" in user.run("diff", path, code=1).stdout
     user.run("apply", path, "--replace", "--wait", "ready")
     assert {pod["metadata"]["labels"]["tier"] for pod in user.all("pods")} == {"gpu"}
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from interceptor import Fate, Seen, intercepted
-from user import LABELS, WORKLOAD, User, conditions
+from user import WORKLOAD, User, conditions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,9 +43,9 @@ def rendered_otherwise(user: User) -> None:
     """Use the templates of another version, which renders the same spec differently."""
     path = user.templates / "kubernetes" / WORKLOAD.name
     text = path.read_text(encoding="utf-8")
-    assert LABELS in text
-    other = LABELS.replace("pod.labels", 'dict(pod.labels, **{"example.com/new": "yes"})')
-    path.write_text(text.replace(LABELS, other), encoding="utf-8")
+    setting = "enableServiceLinks: false"
+    assert setting in text
+    path.write_text(text.replace(setting, "enableServiceLinks: true"), encoding="utf-8")
 
 
 def settled(user: User) -> dict[str, Any]:
