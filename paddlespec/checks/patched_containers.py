@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from paddlespec import workloads
 from paddlespec.checks import reads
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ _HINT = "list it in `sidecars` of the spec; it then ends with the program"
 def second_container(facts: Facts) -> Iterator[Diagnostic]:
     """A pod of a Job ends when all its containers have ended, TensorBoard included."""
     for index, patch in enumerate(facts.job.spec.patches):
-        if patch.target.kind not in (None, "Job", "JobSet"):
+        if patch.target.kind and not _ends(patch.target.kind):
             continue
         start: Path = ("spec", "patches", index, "patch")
         if isinstance(patch.patch, dict):
@@ -36,6 +37,12 @@ def second_container(facts: Facts) -> Iterator[Diagnostic]:
             if isinstance(name, str) and name != _MAIN and "$patch" not in container:
                 message = f"the job never ends while container {name} runs"
                 yield facts.warning("second-container", message, path, _HINT)
+
+
+def _ends(kind: str) -> bool:
+    """Report whether objects of *kind* end when their containers have."""
+    workload = workloads.named(kind)
+    return workload is not None and workload.KIND.hold is not None
 
 
 def _merged(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:

@@ -204,7 +204,8 @@ def _words(manifests: Sequence[Manifest]) -> dict[str, dict[str, str]]:
     texts: dict[str, dict[str, str]] = {"image": {}, "command": {}, "queue": {}, "timeout": {}}
     for workload in workloads(manifests):
         texts["image"][workload.role] = str(workload.container.get("image", ""))
-        words = [*workload.container.get("command", ()), *workload.container.get("args", ())]
+        container = workload.container
+        words = [*(container.get("command") or ()), *(container.get("args") or ())]
         shell = words[2] if words[:2] == ["sh", "-c"] and len(words) > 2 else None
         texts["command"][workload.role] = (
             shell or " ".join(map(str, words)) or "default of the image"

@@ -194,12 +194,12 @@ def _processes(name: RoleName, manifests: Sequence[Manifest]) -> Workload | None
     deadline = next(
         (_timeout(manifest) for manifest in manifests if manifest["kind"] == "Rehearsal"), None
     )
-    mounts = spec.get("mounts", ())
+    mounts = spec.get("mounts") or ()
     container = {
         "image": spec.get("image", ""),
-        "command": spec.get("command", []),
-        "env": spec.get("env", []),
-        "resources": spec.get("resources", {}),
+        "command": spec.get("command") or [],
+        "env": spec.get("env") or [],
+        "resources": spec.get("resources") or {},
         "volumeMounts": [
             {
                 key: mount[key]

@@ -100,7 +100,8 @@ def command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Command:
     """Run a command against the API server on a port."""
-    (tmp_path / "job.yaml").write_text(JOB.replace("image: x", "image: x:1"))
+    job = JOB.replace("image: x", "image: x:1") + "  trainers: {resources: {memory: 1Gi}}\n"
+    (tmp_path / "job.yaml").write_text(job)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

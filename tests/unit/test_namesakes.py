@@ -18,7 +18,8 @@ JOB = """\
 apiVersion: paddlespec.io/v1
 kind: PaddleJob
 metadata: {METADATA}
-spec: {mode: parallel, image: "python:3.11", command: python a.py, target: TARGET}
+spec: {mode: parallel, image: "python:3.11", command: python a.py, target: TARGET, \
+trainers: {resources: {memory: 1Gi}}}
 """
 PROJECT = """\
 apiVersion: paddlespec.io/v1

@@ -26,7 +26,8 @@ SPEC = """\
 apiVersion: paddlespec.io/v1
 kind: PaddleJob
 metadata: {name: a}
-spec: {mode: parallel, image: "python:3.11", command: python shard.py}
+spec: {mode: parallel, image: "python:3.11", command: python shard.py, \
+trainers: {resources: {memory: 1Gi}}}
 """
 
 

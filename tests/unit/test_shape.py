@@ -43,3 +43,15 @@ def test_only_what_a_dry_run_creates_has_no_version() -> None:
     items = shape.listed("Service", namespaced=True)
     assert items.fault({"items": [live]}) == "items[0].metadata"
     assert items.fault({"items": [versioned]}) is None
+
+
+@pytest.mark.parametrize("mode", [[1], 3, {"a": 1}])
+def test_a_recorded_rehearsal_has_a_mode_that_is_text(mode: object) -> None:
+    recorded = {
+        "apiVersion": "v1",
+        "kind": "Rehearsal",
+        "metadata": {"name": "j"},
+        "spec": {"mode": "collective"},
+    }
+    assert shape.is_manifest(recorded)
+    assert not shape.is_manifest({**recorded, "spec": {"mode": mode}})

@@ -46,7 +46,7 @@ def _unbound(evidence: Evidence, claim: Manifest) -> Reason | None:
     storage_class = claim["spec"].get("storageClassName")
     classes = evidence.ask.find("storage.k8s.io", "StorageClass")
     waits = f"volume claim {name} is waiting for a volume"
-    size = (claim["spec"].get("resources") or {}).get("requests", {}).get("storage")
+    size = ((claim["spec"].get("resources") or {}).get("requests") or {}).get("storage")
     shown = (
         f"PersistentVolumeClaim/{name} is {phase}" + (f" and requests {size}" if size else ""),
     )
