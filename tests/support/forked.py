@@ -215,7 +215,9 @@ def become(request: dict[str, Any], outputs: list[int]) -> None:
         os.close(output)
     # Those of the parent know whether they can seek, which the new ones cannot.
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-    sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
+    sys.stderr = open(  # noqa: SIM115
+        2, "w", 1, encoding="utf-8", errors="backslashreplace", closefd=False
+    )
     sys.argv = ["paddlespec", *request["arguments"]]
     from paddlespec.__main__ import main as command
 
