@@ -333,7 +333,7 @@ def test_a_rerun_replaces_what_is_the_same(user: User) -> None:
     user.run("apply", spec, "--wait", "complete", "--timeout", "60s")
     user.run("diff", spec)
     result = user.run("diff", spec, "--rerun", code=1)
-    assert "known after apply" in result.stdout
+    assert result.stdout.count("replace, with its run; its content is unchanged") == 4
     assert "Plan: 0 to create, 0 to change, 4 to replace, 0 to delete" in result.stdout
 
 

@@ -54,7 +54,9 @@ def _shown(option: str, value: str) -> str:
     if option not in ("-u", "--update"):
         return value
     from paddlespec.diagnostic import Diagnostic, Span
-    from paddlespec.report.mask import redacted
+    from paddlespec.report.mask import LOOKS_SECRET, redacted
 
-    found = redacted(Diagnostic("", "", Span(f"--update {value}")))
+    # A parameter may be part of a sensitive variable.
+    code = LOOKS_SECRET if re.match(r"(spec\.)?parameters\b", value) else ""
+    found = redacted(Diagnostic(code, "", Span(f"--update {value}")))
     return found.span.file.removeprefix("--update ")
