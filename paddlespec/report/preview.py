@@ -112,11 +112,18 @@ def _runs(page: Page, loaded: Loaded, manifests: Sequence[Manifest]) -> None:
     below: list[str] = []
     while not page.fits(heads, _cells(rows, heads)) and heads[-1] in _LAST:
         below.insert(0, heads.pop())
-    page.table(heads, _cells(rows, heads), frozenset(heads[1:]) - {*_LAST})
+    _table(page, heads, _cells(rows, heads))
     facts = [(head, row["role"], row[head]) for head in below for row in rows if row[head]]
-    page.facts(
-        _shared([*facts, *(("command", workload.role, _command(workload)) for workload in sets)])
-    )
+    facts += [("command", workload.role, _command(workload)) for workload in sets]
+    page.facts(_shared([*facts, *_beside(sets)]))
+
+
+def _table(page: Page, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a row for each role, or a column where the rows are too wide."""
+    if not page.fits(heads, rows):
+        columns = list(zip(heads, *rows))
+        heads, rows = columns[0], [column for column in columns[1:] if any(column[1:])]
+    page.table(heads, rows, frozenset(heads[1:]) - {*_LAST})
 
 
 def _role(loaded: Loaded, workload: Workload) -> dict[str, str]:
@@ -163,6 +170,28 @@ def _command(workload: Workload) -> str:
     container = workload.container
     words = [*container.get("command", ()), *container.get("args", ())]
     return (words[2] if words[:2] == ["sh", "-c"] else " ".join(words)) or "default of the image"
+
+
+def _beside(sets: Sequence[Workload]) -> list[tuple[str, str, str]]:
+    """Return what a reviewer should know of the pods, if any role has it."""
+    facts = [("sidecars", workload.role, _sidecars(workload)) for workload in sets]
+    networks = [
+        ("network", workload.role, "of the nodes" if workload.pod.get("hostNetwork") else "of pods")
+        for workload in sets
+    ]
+    return [
+        *(facts if any(value != "none" for _, _, value in facts) else []),
+        *(networks if any(workload.pod.get("hostNetwork") for workload in sets) else []),
+    ]
+
+
+def _sidecars(workload: Workload) -> str:
+    names = [
+        f"{container['name']} ({container.get('image')})"
+        for container in workload.pod.get("initContainers") or ()
+        if container.get("restartPolicy") == "Always"
+    ]
+    return ", ".join(names) or "none"
 
 
 def _totals(page: Page, loaded: Loaded, manifests: Sequence[Manifest]) -> None:
@@ -289,6 +318,7 @@ def _data(page: Page, loaded: Loaded, manifests: Sequence[Manifest]) -> None:
     facts = [("input", spec.input or ""), ("output", output or "")]
     policy = f"{spec.output_policy}: if the output is not empty, {meaning}"
     facts += [("outputPolicy", policy)] if output else []
+    facts += [("logs", spec.logs or "")]
     page.facts([(name, value) for name, value in facts if value])
 
 

@@ -129,6 +129,41 @@ def test_no_line_is_wider_than_the_page(project: Project, width: int) -> None:
     assert max(map(len, page.splitlines())) <= width
 
 
+def test_roles_are_columns_where_rows_are_too_wide(project: Project) -> None:
+    device = "resources.accelerator=example.com/accelerator"
+    updates = (
+        f"trainers.{device}",
+        "trainers.resources.gpu=2",
+        "trainers.resources.extended.a/b=1",
+    )
+    roles = section(project.write(PS).page(*updates, width=60), "Roles")
+    assert ["role", "trainers", "pservers"] in [line.split() for line in roles]
+    assert ["example.com/accelerator", "2"] in [line.split() for line in roles]
+    assert all("trainers" in line for line in roles if line.startswith("role"))
+    roles = section(project.page(*updates, width=160), "Roles")
+    assert roles[0].split()[0] == "role"
+    assert roles[1].split()[0] == "trainers"
+
+
+def test_the_network_of_the_nodes_and_sidecars_are_shown(project: Project) -> None:
+    shown = " ".join(section(project.write(PS).page(), "Roles"))
+    assert "network" not in shown
+    assert "sidecars" not in shown
+    tool = "{name: tb, image: 'team/tb:1', command: tb}"
+    updates = ("network.host=true", f"trainers.sidecars=[{tool}]")
+    rows = [re.split("  +", line) for line in section(project.page(*updates), "Roles")]
+    assert ["network", "of the nodes"] in rows
+    assert ["sidecars of trainers", "tb (team/tb:1)"] in rows
+    assert ["sidecars of pservers", "none"] in rows
+
+
+def test_the_folder_of_the_logs_is_shown(project: Project) -> None:
+    launch = "command=python -m paddle.distributed.launch train.py"
+    updates = ("mode=collective", launch, "pservers-", "logs=/home/alice/logs")
+    rows = [re.split("  +", line) for line in section(project.write(PS).page(*updates), "Data")]
+    assert ["logs", "/home/alice/logs"] in rows
+
+
 @pytest.mark.parametrize("width", [80, 160])
 def test_color_changes_only_color(project: Project, width: int) -> None:
     project.write(PS)
