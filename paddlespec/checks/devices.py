@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from paddlespec.checks import reads
+from paddlespec.checks.written import has_unknown_keys
 from paddlespec.quantity import quantity
 from paddlespec.render import runtime
 from paddlespec.render.resources import request
@@ -23,6 +25,8 @@ _RENAMED = {
     "nvidia-gpu": "nvidia.com/gpu",
     "nvidia.com": "nvidia.com/gpu",
 }
+_HUGE_PAGES = re.compile(r"hugepages-([1-9][0-9]*(?:[KMGT]i)?)")
+_OF_CLAIM = frozenset(("name", "template", "claim", "request"))
 _OWN_FIELDS = {
     "cpu": "cpu",
     "memory": "memory",
@@ -37,7 +41,6 @@ def extended(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
     resources = role.resources
     for key, amount in resources.extended.items():
         path: Path = ("spec", name, "resources", "extended", key)
-        domain, slash, _ = key.partition("/")
         field = _OWN_FIELDS.get(key)
         if field:
             message = f'"{key}" has a field of its own'
@@ -45,11 +48,15 @@ def extended(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
         elif resources.gpu and key == resources.accelerator:
             message = f'"{key}" is requested by `gpu`, too'
             yield facts.error("extended-resource", message, path, "remove it", key=True)
-        elif key.startswith("hugepages-") and not slash:
+        elif match := _HUGE_PAGES.fullmatch(key):
             if all(request(resources, native) is None for native in ("cpu", "memory")):
                 message = f"{key} requires a request for CPU or memory"
                 yield facts.error("extended-resource", message, path, "add `memory`", key=True)
-        elif not slash or domain.endswith("kubernetes.io"):
+            elif quantity(amount) % quantity(match[1]):
+                message = f"{key} {amount} is not a whole number of pages"
+                hint = f"request a multiple of {match[1]}"
+                yield facts.error("extended-resource", message, path, hint)
+        elif not _is_extended(key):
             message = f'"{key}" is not the name of an extended resource'
             hint = "use a name such as rdma/hca, or hugepages-2Mi"
             yield facts.error("extended-resource", message, path, hint, key=True)
@@ -58,13 +65,38 @@ def extended(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
             yield facts.error("extended-resource", message, path, "request whole devices")
 
 
+@reads("spec.network", "spec.trainers.resources")
+def rdma(facts: Facts) -> Iterator[Diagnostic]:
+    """RDMA devices have the name of an extended resource of their own."""
+    asked = facts.job.spec.network.rdma
+    if isinstance(asked, bool):
+        return
+    resources, name = facts.job.spec.trainers.resources, asked.resource
+    path: Path = ("spec", "network", "rdma", "resource")
+    if not _is_extended(name):
+        message = f'"{name}" is not the name of an extended resource'
+        yield facts.error("extended-resource", message, path, "use a name such as rdma/hca")
+    elif resources.gpu and name == resources.accelerator:
+        message = f'"{name}" is requested by `gpu`, too'
+        hint = "use the resource of the network devices, such as rdma/hca"
+        yield facts.error("extended-resource", message, path, hint)
+
+
+def _is_extended(name: str) -> bool:
+    """Report whether Kubernetes counts *name* as an extended resource."""
+    domain, slash, _ = name.partition("/")
+    own = domain.endswith("kubernetes.io") or domain.startswith("requests.")
+    return bool(slash) and not own
+
+
 @reads("spec.{role}.resources")
 def claims(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
     """A claim is taken from a template or exists, and claims have distinct names."""
     seen: set[str] = set()
     for index, claim in enumerate(role.resources.claims):
         path: Path = ("spec", name, "resources", "claims", index)
-        if bool(claim.template) == bool(claim.claim):
+        unread = has_unknown_keys(facts.document, path, _OF_CLAIM) and not claim.template
+        if bool(claim.template) == bool(claim.claim) and not unread:
             which = "both a template and a claim" if claim.template else "no source"
             message = f'claim "{claim.name}" has {which}'
             yield facts.error("resource-claim", message, path, "set `template` or `claim`")
@@ -79,11 +111,10 @@ def accelerator(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic
     """An accelerator is an extended resource: a domain and a name."""
     resource = role.resources.accelerator
     path = ("spec", name, "resources", "accelerator")
-    domain, slash, _ = resource.partition("/")
     if resource in _RENAMED:
         message = f'no device plugin provides "{resource}"'
         yield facts.error("accelerator", message, path, f"use {_RENAMED[resource]}")
-    elif not slash or domain.endswith("kubernetes.io"):
+    elif not _is_extended(resource):
         message = f'"{resource}" is not the name of an extended resource'
         yield facts.error("accelerator", message, path, "use a name such as nvidia.com/gpu")
 

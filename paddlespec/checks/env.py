@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from paddlespec.render.runtime import RoleName
 
 _KINDS = "`{secret, key}`, `{configMap, key}`, `{field}`, `{resource}` or `{value, sensitive}`"
+_WHOLE = frozenset(("secret", "configMap", "prefix", "optional"))
 _FIELDS = frozenset(
     ("secret", "configMap", "key", "field", "resource", "divisor", "value", "sensitive")
 )
@@ -129,7 +130,12 @@ def _members(facts: Facts, variable: Path, kind: str, value: EnvSource) -> Itera
         yield facts.error("env-source", message, where, "remove `divisor`", key=True)
     elif value.field is not None and not _is_field(value.field):
         message = f'variables cannot have the value of "{value.field}"'
-        hint = did_you_mean(value.field, POD_FIELDS) or f"use one of {', '.join(POD_FIELDS)}"
+        holder = _holder().match(value.field)
+        hint = (
+            f"use {holder[0]}['KEY']"
+            if holder
+            else did_you_mean(value.field, POD_FIELDS) or f"use one of {', '.join(POD_FIELDS)}"
+        )
         yield facts.error("env-source", message, (*variable, "field"), hint)
     elif value.resource is not None and not _resource().fullmatch(value.resource):
         message = f'"{value.resource}" is not a request or limit of a container'
@@ -168,6 +174,8 @@ def _whole(facts: Facts, path: Path, sources: Iterable[EnvFrom]) -> Iterator[Dia
         if bool(entry.secret) == bool(entry.config_map):
             which = "two sources" if entry.secret else "no source"
             message = f"an entry of envFrom has {which}"
+            if not entry.secret and has_unknown_keys(facts.document, (*path, index), _WHOLE):
+                continue
             yield facts.error("env-source", message, (*path, index), "set `secret` or `configMap`")
 
 
@@ -280,6 +288,11 @@ def _unknown_references(
 @lru_cache(maxsize=1)
 def _keyed() -> re.Pattern[str]:
     return re.compile(r"metadata\.(?:labels|annotations)\['[^'\s]+'\]")
+
+
+@lru_cache(maxsize=1)
+def _holder() -> re.Pattern[str]:
+    return re.compile(r"metadata\.(?:labels|annotations)\b")
 
 
 @lru_cache(maxsize=1)

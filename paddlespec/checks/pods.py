@@ -28,6 +28,7 @@ _OF_PODS = (
 )
 _FORBIDDEN_VOLUMES = ("host_path", "nfs", "cephfs")
 _MAY_ADD = frozenset(("NET_BIND_SERVICE",))
+_USER = ("runAsUser", "runAsNonRoot")
 _HINT = "remove it, or `security: restricted`"
 
 
@@ -62,6 +63,60 @@ def _reserved(facts: Facts, pod: Path) -> Iterator[Diagnostic]:
                 )
                 path = (*pod, kind, key)
                 yield facts.warning("managed-label", message, path, "remove it", key=True)
+
+
+@reads("spec.pod")
+def addresses(facts: Facts) -> Iterator[Diagnostic]:
+    """Host aliases have IP addresses."""
+    yield from _addresses(facts, ("spec", "pod"))
+
+
+@reads("spec.{role}.pod")
+def addresses_of_role(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:  # noqa: ARG001
+    """Check the addresses of one role in the same way."""
+    yield from _addresses(facts, ("spec", name, "pod"))
+
+
+def _addresses(facts: Facts, pod: Path) -> Iterator[Diagnostic]:
+    for index, alias in enumerate(facts.document.at((*pod, "hostAliases")) or ()):
+        if not _is_address(alias["ip"]):
+            message = f'"{alias["ip"]}" is not an IP address'
+            path = (*pod, "hostAliases", index, "ip")
+            yield facts.error("format", message, path, "use an address such as 10.0.0.1")
+
+
+def _is_address(text: str) -> bool:
+    from ipaddress import ip_address
+
+    try:
+        ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+@reads("spec.pod", "spec.{role}.pod")
+def contexts(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:  # noqa: ARG001
+    """Security settings describe processes that can start."""
+    merged = settings(facts.job, name)
+    user: dict[str, Any] = {}
+    for holder in ("securityContext", "containerSecurityContext"):
+        context = merged.get(holder) or {}
+        user |= {key: (context[key], holder) for key in _USER if context.get(key) is not None}
+        for key in ("seccompProfile", "appArmorProfile"):
+            profile = context.get(key) or {}
+            is_local = profile.get("type") == "Localhost"
+            if profile and is_local != bool(profile.get("localhostProfile")):
+                message = f"{key} of type {profile['type']} " + (
+                    "requires `localhostProfile`" if is_local else "has no `localhostProfile`"
+                )
+                hint = "add it, or use type RuntimeDefault" if is_local else "remove it"
+                yield facts.error("pod-security", message, _place(facts, name, holder, key), hint)
+    number, holder = user.get("runAsUser", (None, ""))
+    if number == 0 and user.get("runAsNonRoot", (False, ""))[0]:
+        message = "runAsUser: 0 contradicts runAsNonRoot: true; the container never starts"
+        path = _place(facts, name, holder, "runAsUser")
+        yield facts.error("pod-security", message, path, "use another user ID", key=True)
 
 
 @reads("spec.pod", "spec.{role}.pod", "spec.volumes", "spec.{role}.volumes", "spec.network")

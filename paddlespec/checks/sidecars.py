@@ -106,6 +106,10 @@ def images(facts: Facts) -> Iterator[Diagnostic]:
 def commands(facts: Facts) -> Iterator[Diagnostic]:
     """Commands of sidecars are visible to everyone who may read pods."""
     for path, sidecar, _ in listed(facts.job.spec):
+        if isinstance(sidecar.command, str) and sidecar.args:
+            message = "`args` have no effect beside a command that a shell runs"
+            hint = "write `command` as a list, or add the arguments to it"
+            yield facts.error("args", message, (*path, "args"), hint, key=True)
         for name, words in (("command", sidecar.command), ("args", sidecar.args)):
             if words:
                 yield from in_command(facts, (*path, name), words)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from paddlespec.checks import reads
 from paddlespec.checks.command import program_of, shell_script
+from paddlespec.checks.sidecars import listed
 from paddlespec.diagnostic import did_you_mean
 from paddlespec.render import runtime
 from paddlespec.render.devices import device
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from paddlespec.checks import Facts
     from paddlespec.diagnostic import Diagnostic, Path
-    from paddlespec.model import Role
+    from paddlespec.model import Role, Sidecar
     from paddlespec.render.runtime import RoleName
 
 # Paddle's launcher sets these for the processes it starts, not for the command itself.
@@ -34,6 +35,7 @@ _FOR_PROCESSES = frozenset(
     )
 )
 
+_OF_SIDECAR = "write the value, or set the variable in `env` of the sidecar"
 _GENERAL = {
     "PADDLE_RANK": "PADDLESPEC_INDEX",
     "PADDLE_TRAINER_ID": "PADDLESPEC_INDEX",
@@ -152,6 +154,43 @@ def _hint(facts: Facts, variable: str, known: set[str]) -> str:
         return f"use ${general}"
     managed = {name for name in known if runtime.is_managed(name)}
     return did_you_mean(variable, managed) or f"remove it, or give it a default: ${{{variable}:-}}"
+
+
+@reads(
+    "metadata.name",
+    "spec.sidecars",
+    "spec.trainers",
+    "spec.pservers",
+    "spec.input",
+    "spec.output",
+    "spec.workspace",
+)
+def unset_in_sidecars(facts: Facts) -> Iterator[Diagnostic]:
+    """Sidecars do not get the variables of Paddle."""
+    for path, sidecar, roles in listed(facts.job.spec):
+        known = {"NS", "IDX", "PADDLE_CLOUD_CURRENT_DATACENTER", *sidecar.env}
+        known |= set(runtime.common(facts.job, roles[0], Context("any")))
+        for where, text, has_shell in _texts_of_sidecar(path, sidecar):
+            assigned = {match[1] or match[2] for match in _assignments().finditer(text)}
+            for match in _references().finditer(text):
+                variable = match[3] or (match[1] or match[2] if has_shell else "")
+                if variable and runtime.is_managed(variable) and variable not in known | assigned:
+                    message = f"${variable} is not set in sidecars"
+                    hint = f"use ${_GENERAL[variable]}" if variable in _GENERAL else _OF_SIDECAR
+                    yield facts.error("unset-variable", message, where, hint)
+
+
+def _texts_of_sidecar(path: Path, sidecar: Sidecar) -> Iterator[tuple[Path, str, bool]]:
+    if isinstance(sidecar.command, str):
+        yield (*path, "command"), sidecar.command, True
+    else:
+        script = sidecar.command and shell_script((*path, "command"), sidecar.command)
+        for index, word in enumerate(sidecar.command or ()):
+            yield (*path, "command", index), word, bool(script)
+    yield from (((*path, "args", index), word, False) for index, word in enumerate(sidecar.args))
+    for name, value in sidecar.env.items():
+        if isinstance(value, str):
+            yield (*path, "env", name), value, False
 
 
 @lru_cache(maxsize=1)

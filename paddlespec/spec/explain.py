@@ -83,7 +83,8 @@ def text(path: Path) -> str:
     required = "  required" if field.required else ""
     head = f"{dotted(path) or field.name}  ({_type(field.node)}){required}"
     lines = _wrapped(head, "", "  ")
-    lines += ["", *_wrapped(field.description, "")]
+    if description := _description(field):
+        lines += ["", *_wrapped(description, "")]
     if expected := _expected(field.node):
         lines += ["", *_wrapped(f"Format: {expected}", "", "  ")]
     if (default := field.node.get("default")) not in (None, {}, []):
@@ -99,6 +100,15 @@ def text(path: Path) -> str:
         title = "Fields of every entry:" if _named(field.node) is not None else "Fields:"
         lines += ["", title, *_table([_row(child) for child in children])]
     return "\n".join(lines) + "\n"
+
+
+def _description(field: Field) -> str:
+    """Return the description of a field; an entry of a mapping with free names has that of the mapping."""
+    path, described = field.path, field
+    while path and not described.description:
+        path = path[:-1]
+        described = _field(path)
+    return described.description
 
 
 def tree(path: Path) -> str:

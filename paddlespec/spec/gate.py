@@ -19,6 +19,7 @@ from paddlespec.diagnostic import (
     did_you_mean,
     dotted,
 )
+from paddlespec.spec.spellings import as_type, native
 from paddlespec.validator import compiled
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def _explain(error: Error, document: Document, whole: dict[str, Any]) -> Iterato
     elif keyword == "additionalProperties":
         known = list(node["properties"])
         for key in error.keys:
-            hint = did_you_mean(key, known) or _expected_keys(known)
+            hint = native((*path, key)) or did_you_mean(key, known) or _expected_keys(known)
             span = document.locate_key((*path, key))
             message = f"unknown key {_quoted(key)}"
             yield Diagnostic("unknown-key", message, span, (*path, key), hint)
@@ -208,9 +209,7 @@ def _describe(
     quoted = f" {_quoted(value)}" if is_shown else ""
     if keyword == "type" or (keyword == "pattern" and node["pattern"] == EXPRESSION):
         types = _types(node, {})
-        is_list = isinstance(value, str) and "array" in types
-        hint = "write it as a list, with '- ' before each item" if is_list else None
-        return "type", _type_error(path, types, value), hint
+        return "type", _type_error(path, types, value), as_type(types, value)
     if keyword == "enum":
         known = [str(choice) for choice in node["enum"] if choice is not None]
         choices = f"one of {', '.join(known)}" if len(known) > 1 else known[0]

@@ -65,7 +65,9 @@ def check(facts: Facts) -> Iterator[Diagnostic]:
                 continue
             if not any(document.at(path) for path in (("spec", role, "command"), _COMMAND)):
                 message = f"{role} use the command of the image, but target local has no image"
-                yield facts.error("unsupported", message, _COMMAND, "add `command`")
+                places = (("spec", role, "args"), ("spec", "args"))
+                path = next((place for place in places if document.at(place)), _COMMAND)
+                yield facts.error("unsupported", message, path, "add `command`", key=True)
     if spec.pservers and workloads.restarts(spec.pservers.workload):
         message = "target local does not restart a lost pserver: it fails the run"
         yield facts.warning("unsupported", message, ("spec", "pservers", "workload"))

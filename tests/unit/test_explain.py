@@ -160,3 +160,15 @@ def test_every_listed_schema_can_be_printed(capsys: pytest.CaptureFixture[str]) 
     for name in names:
         assert schema.schema(name) == 0
         assert json.loads(capsys.readouterr().out)["$id"].endswith(".v1.json")
+
+
+@pytest.mark.parametrize(
+    ("field", "described"),
+    [
+        ("env.HOST_IP", "Environment variables of every replica."),
+        ("pod.labels.team", "Labels of the pods, in addition to `metadata.labels`."),
+        ("trainers.resources.extended.rdma/hca", "Other resources of nodes by name, such as"),
+    ],
+)
+def test_an_entry_has_the_description_of_its_mapping(field: str, described: str) -> None:
+    assert page(field).splitlines()[2].startswith(described)

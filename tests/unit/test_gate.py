@@ -35,7 +35,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
     ]),
     "a number for a string": ("image: x\n  target: 3", [
         '7:3 duplicate-key: duplicate key "image": first set at line 6, column 3',
-        "8:11 type: invalid value for spec.target: expected a string, got 3",
+        "8:11 type: invalid value for spec.target: expected a string, got 3 (put it in quotes)",
     ]),
     "too few and too many": ("trainers: {replicas: 0, ports: {a: 70000}}", [
         "7:24 range: invalid value 0 for spec.trainers.replicas: must be at least 1",
@@ -53,7 +53,8 @@ CASES: dict[str, tuple[str, list[str]]] = {
         "7:3 type: invalid value for spec.volumes: expected a list, got a mapping",
     ]),
     "yes is a string": ("scheduling: {gang: yes}", [
-        '7:22 type: invalid value for spec.scheduling.gang: expected a boolean, got "yes"',
+        ('7:22 type: invalid value for spec.scheduling.gang: expected a boolean, got "yes" '
+         "(use true or false, without quotes)"),
     ]),
     "an unknown choice": ("outputPolicy: Refuse", [
         ('7:17 choice: invalid value "Refuse" for spec.outputPolicy: expected one of refuse, '
@@ -94,7 +95,8 @@ CASES: dict[str, tuple[str, list[str]]] = {
         "7:3 type: invalid value for spec.command: expected a string or a list, got a mapping",
     ]),
     "an argument of a command": ("command: [python, 3]", [
-        "7:21 type: invalid value for spec.command[1]: expected a string, got 3",
+        ("7:21 type: invalid value for spec.command[1]: expected a string, got 3 "
+         "(put it in quotes)"),
     ]),
     "a volume": ("volumes: [{name: A_b, mountPath: data, claim: {sise: 3}}]", [
         ('7:20 format: invalid name "A_b" for spec.volumes[0].name (use at most 63 lower-case '
