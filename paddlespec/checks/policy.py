@@ -33,7 +33,7 @@ def retries(facts: Facts) -> Iterator[Diagnostic]:
     # Other targets report their own limits.
     if count and facts.target == "kubernetes" and runtime.meets(facts.job):
         message = "a restarted replica cannot rejoin the others, and nothing restarts them together"
-        hint = "remove `retries`; use `apply --rerun` to restart the whole job"
+        hint = "use `target: jobset`, which restarts the whole job, or remove `retries`"
         yield facts.error("retries", message, (*_PATH, "retries"), hint)
 
 

@@ -66,8 +66,8 @@ def check(facts: Facts) -> Iterator[Diagnostic]:
             if not any(document.at(path) for path in (("spec", role, "command"), _COMMAND)):
                 message = f"{role} use the command of the image, but target local has no image"
                 places = (("spec", role, "args"), ("spec", "args"))
-                path = next((place for place in places if document.at(place)), _COMMAND)
-                yield facts.error("unsupported", message, path, "add `command`", key=True)
+                given = next((place for place in places if document.at(place)), _COMMAND)
+                yield facts.error("unsupported", message, given, "add `command`", key=True)
     if spec.pservers and workloads.restarts(spec.pservers.workload):
         message = "target local does not restart a lost pserver: it fails the run"
         yield facts.warning("unsupported", message, ("spec", "pservers", "workload"))

@@ -25,7 +25,7 @@ EXPECTED = re.compile(r"# (warning|error): ([a-z-]+)$")
 def expected(file: Path) -> set[tuple[int, str, str]]:
     lines = file.read_text(encoding="utf-8").splitlines()
     matches = [(number, EXPECTED.search(line)) for number, line in enumerate(lines, 1)]
-    return {(number, *match.groups()) for number, match in matches if match}
+    return {(number, match[1], match[2]) for number, match in matches if match}
 
 
 def loaded(file: Path) -> Loaded:
