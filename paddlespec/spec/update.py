@@ -22,7 +22,7 @@ from paddlespec.diagnostic import (
     Span,
     dotted,
 )
-from paddlespec.spec import fields, layer, source
+from paddlespec.spec import fields, layer, source, unknown_path
 from paddlespec.spec.document import (
     Document,
     Mark,
@@ -127,28 +127,9 @@ def _path(text: str, update: Update) -> Path:
 def _field(path: Path, update: Update) -> fields.Node:
     node = fields.find(path)
     if node is None:
-        similar = fields.suggestion(path)
-        hint = (
-            f'did you mean "{_addressed(similar, path)}"?'
-            if similar
-            else "list the fields with `paddlespec explain`"
-        )
         shown = dotted(path).removeprefix("spec.")
-        _refuse(update, f'unknown path "{shown}"', "unknown-path", hint)
+        _refuse(update, f'unknown path "{shown}"', "unknown-path", unknown_path.hint(path))
     return node
-
-
-def _addressed(field: str, path: Path) -> str:
-    """Add list items to *field*: those of *path* where both agree, otherwise the first."""
-    parts: list[str | int] = [] if path[0] in ("metadata", "profiles") else ["spec"]
-    for word in field.split("."):
-        parts.append(word)
-        depth = len(parts)
-        if fields.types(fields.find(tuple(parts)) or {}) == {"array", "null"}:
-            same = path[:depth] == tuple(parts) and len(path) > depth + 1
-            parts.append(path[depth] if same else 0)
-    last = parts[-1]
-    return dotted(tuple(parts[:-1] if isinstance(last, int) else parts)).removeprefix("spec.")
 
 
 def _value(text: str, node: fields.Node, update: Update, allowed: tuple[str, ...]) -> Any:
@@ -219,7 +200,11 @@ def _apply(data: Any, place: Place, update: Update, depth: int) -> tuple[Any, Pl
         else:
             items[index], children[index] = _apply(data[index], children[index], update, depth + 1)
         return items, Place(place.origin, place.start, None, children, None, place.whole)
-    if isinstance(part, int) or fields.types(fields.find(path[:depth]) or {}) == {"array", "null"}:
+    is_list = fields.types(fields.find(path[:depth]) or {}) == {"array", "null"}
+    if is_list and data is None:
+        hint = f"append one: {dotted(path[:depth]).removeprefix('spec.')}+=ITEM"
+        _refuse(update, f"{dotted(path[:depth])} has no items", "unknown-path", hint)
+    if isinstance(part, int) or is_list:
         _refuse(update, f"{dotted(path[:depth])} is not a list", "unknown-path")
     key = str(part)
     if isinstance(data, dict) and update.action != "remove" and update.option:

@@ -177,6 +177,14 @@ def test_the_command_of_an_image_cannot_be_rehearsed(tmp_path: Path) -> None:
     assert finding == "error trainers use the command of the image, but target local has no image"
 
 
+def test_arguments_of_an_image_are_where_its_command_is_missing(tmp_path: Path) -> None:
+    file = tmp_path / "paddlejob.yaml"
+    file.write_text(HEAD + "  mode: parallel\n  args: [--epochs, '3']\n", encoding="utf-8")
+    ((loaded,), _) = load(str(file), Files(), Choices(target="local"))
+    (finding,) = loaded.diagnostics
+    assert finding.path == ("spec", "args")
+
+
 def test_the_command_of_a_role_is_sufficient(tmp_path: Path) -> None:
     assert findings(tmp_path, "  mode: parallel\n  trainers: {command: x}\n") == []
 

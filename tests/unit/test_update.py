@@ -191,7 +191,15 @@ def test_a_union_of_another_kind_is_replaced() -> None:
         ("volumes[hom].claim=x", 'unknown-path: no item of spec.volumes is named "hom" (use one of home, tmp)'),
         ("volumes[٣].claim=x", 'unknown-path: no item of spec.volumes is named "٣" (use one of home, tmp)'),
         ("volumes[2].claim=x", "unknown-path: index [2] is out of range: the list has 2 items"),
-        ("teardown[0]=x", "unknown-path: spec.teardown is not a list"),
+        ("teardown[0]=x", "unknown-path: spec.teardown has no items (append one: teardown+=ITEM)"),
+        ("sidecars[tb].image=x", "unknown-path: spec.sidecars has no items (append one: sidecars+=ITEM)"),
+        ("hostNetwork=true", 'unknown-path: unknown path "hostNetwork" (use `network: {host: true}` of the spec)'),
+        ("trainers.resources.requests.memory=1Gi", ('unknown-path: unknown path "trainers.resources.requests.memory" '
+         "(remove this level; `cpu`, `memory` and `ephemeralStorage` are requests)")),
+        ("pod.annotations.example.com/net=a", ('unknown-path: unknown path "pod.annotations.example."com/net"" '
+         '(quote the key: pod.annotations."example.com/net")')),
+        ("trainers.resources.extended.a.b/c=1", ('unknown-path: unknown path "trainers.resources.extended.a."b/c"" '
+         '(quote the key: trainers.resources.extended."a.b/c")')),
         ("image+=x", "type: spec.image is not a list"),
         ("trainers.replicas=", "update: the value is empty (use spec.trainers.replicas- to remove the field)"),
         ("trainers.resources={cpu", "syntax: the value is not valid YAML: did not find expected ',' or '}'"),
