@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 name = "local"
 target = "local"
 where = "this machine"
-options = frozenset({"--scale", "--mount", "--python", "--cpu-only"})
+options = frozenset({"--scale", "--mount", "--python", "--cpu-only", "--in-image"})
 has_datacenters = False
 is_foreground = True
 
 
 def check(request: Request) -> None:
-    """Raise `InvalidOption` for a mount that is not PATH=DIR, or whose folder does not exist."""
+    """Raise `InvalidOption` for an invalid or missing folder, and for two sources of Python."""
+    if "--in-image" in request.options and request.option("--python"):
+        raise InvalidOption("--python has no effect with --in-image", "remove one of the two")
     _mounts(request.options.get("--mount", ()))
 
 
@@ -67,6 +69,7 @@ def _options(request: Request, place: Place) -> Options:
         request.option("--python"),
         "--cpu-only" in request.options,
         os.environ,
+        in_image="--in-image" in request.options,
     )
 
 

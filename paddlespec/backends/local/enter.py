@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 from paddlespec.backends.local.prepare.view import HELPER
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 def execute(process: Process, command: Sequence[str], report: Callable[[str], None]) -> int:
     """Run *command* as *process* was run; return its exit code as in a shell."""
+    if process.container is not None:
+        return _in_container(process, process.container.name, command)
     hidden = sorted(name for name in process.secret if launch.is_hidden(process.env.get(name, "")))
     if hidden:
         report(f"secret values are not stored; unset variables: {', '.join(hidden)}")
@@ -29,6 +32,17 @@ def execute(process: Process, command: Sequence[str], report: Callable[[str], No
         what = process.cwd if not os.path.isdir(process.cwd) else command[0]
         raise OperationFailed(f"{what}: {(error.strerror or 'cannot be run').lower()}") from None
     return code if code >= 0 else 128 - code
+
+
+def _in_container(process: Process, name: str, command: Sequence[str]) -> int:
+    """Run *command* in the container of *process*, which has its variables, also secrets."""
+    from paddlespec.backends.local.machine import podman
+
+    program = process.argv[0]
+    if not podman.runs(program, name):
+        raise OperationFailed(f"{process.name} is not running, and its container is removed")
+    terminal = ("--tty",) if sys.stdin.isatty() and sys.stdout.isatty() else ()
+    return podman.execute([program, "exec", "--interactive", *terminal, name, *command])
 
 
 def _mounts(process: Process) -> tuple[str, ...]:

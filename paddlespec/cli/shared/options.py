@@ -259,6 +259,9 @@ class Rehearsal(NamedTuple):
     cpu_only: Annotated[
         bool, typer.Option("--cpu-only", help="Local target: run without the requested GPUs.")
     ] = False
+    in_image: Annotated[
+        bool, typer.Option("--in-image", help="Local target: run in the spec's image, with podman.")
+    ] = False
 
     @property
     def options(self) -> dict[str, tuple[str, ...]]:
@@ -268,5 +271,6 @@ class Rehearsal(NamedTuple):
             "--mount": tuple(self.mount or ()),
             "--python": () if self.python is None else (self.python,),
             "--cpu-only": ("",) if self.cpu_only else (),
+            "--in-image": ("",) if self.in_image else (),
         }
         return {name: value for name, value in values.items() if value}

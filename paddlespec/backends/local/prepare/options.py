@@ -16,7 +16,8 @@ class Options(NamedTuple):
 
     `mounts` maps paths of the job to folders; `claims` maps names of claims, as configured for the
     datacenter. `environment` is the user's shell. Without `true_paths`, paths are rewritten even if
-    processes could see the true ones. `namespace` overrides the spec's.
+    processes could see the true ones. `namespace` overrides the spec's. With `in_image`, replicas run
+    in containers of their image.
     """
 
     mounts: Mapping[str, str] = {}
@@ -26,6 +27,7 @@ class Options(NamedTuple):
     environment: Mapping[str, str] = {}
     true_paths: bool = True
     namespace: str | None = None
+    in_image: bool = False
 
     @property
     def cache(self) -> str:

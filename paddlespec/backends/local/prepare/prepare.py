@@ -10,6 +10,7 @@ A process has the variables of its pod, with these substitutions and no others:
 - PATH begins with the Python of the rehearsal, and a few variables come from the user's shell, as they
   would from the image (`variables.HOST`);
 - /tmp/paddle-log is a folder of the replica; without true paths, so are mounts (`view`).
+With `--in-image`, the command is one of podman, and the image provides its own variables (`in_image`).
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
 
-from paddlespec.backends.local.machine import devices
+from paddlespec.backends.local.machine import devices, podman
 from paddlespec.backends.local.prepare import (
     addresses,
     attempt,
+    in_image,
     limits,
     mounts,
     output_policy,
@@ -33,7 +35,7 @@ from paddlespec.backends.local.prepare import (
     variables,
     view,
 )
-from paddlespec.backends.local.store.launch import Fresh, Launch, Process
+from paddlespec.backends.local.store.launch import Container, Fresh, Launch, Process
 from paddlespec.render import runtime
 from paddlespec.render.manifest import role
 from paddlespec.runs.failures import OperationFailed
@@ -60,6 +62,14 @@ class _Own(NamedTuple):
     fresh: tuple[Fresh, ...]
 
 
+class _Started(NamedTuple):
+    """What a process executes."""
+
+    argv: tuple[str, ...]
+    env: dict[str, str]
+    container: Container | None = None
+
+
 class _Run(NamedTuple):
     """What all processes of one run share."""
 
@@ -71,6 +81,7 @@ class _Run(NamedTuple):
     code: Code
     visible: dict[str, str]
     true_paths: bool
+    podman: str | None = None
 
 
 def prepare(
@@ -85,6 +96,7 @@ def prepare(
         manifest["spec"] for manifest in work.manifests if manifest["kind"] == "Rehearsal"
     )
     processes = [manifest for manifest in work.manifests if manifest["kind"] == "Process"]
+    engine = podman.program(options.environment) if options.in_image else None
     folder = os.path.abspath(folder)
     uid = str(uuid4())
     namespace = options.namespace or addresses.namespace(processes)
@@ -104,13 +116,13 @@ def prepare(
             *results.faults(),
         ],
     )
-    python = python_env.own(options.python, options.environment)
+    python = "" if engine else python_env.own(options.python, options.environment)
     needed = [folder, python, os.path.realpath(python), view.HELPER]
     covering = [
         *(mounts.Place(process["spec"]["workdir"], folder) for process in processes),
         *(place for own in places.values() for place in own),
     ]
-    hidden = view.hides(covering, needed)
+    true_paths = options.true_paths and not engine and not view.hides(covering, needed)
     root = os.path.join(folder, "root")
     os.makedirs(root, exist_ok=True)
     run = _Run(
@@ -121,15 +133,20 @@ def prepare(
         hosts,
         unpack.read(rehearsal),
         visible.visible,
-        options.true_paths and not hidden and view.can_mount(root),
+        true_paths and view.can_mount(root),
+        engine,
     )
     if run.code.content is not None:
         with open(os.path.join(folder, _ARCHIVE), "wb") as file:
             file.write(run.code.content)
     folders = {_name(process): _own(process, places[_name(process)], run) for process in processes}
-    python = _python(run, python, processes, places, folders)
-    for remark in paddle_version.remarks(processes, python, folder, options.environment):
-        report(remark)
+    if engine:
+        for image in dict.fromkeys(map(_image, processes)):
+            podman.provide(engine, image, options.environment)
+    else:
+        python = _python(run, python, processes, places, folders)
+        for remark in paddle_version.remarks(processes, python, folder, options.environment):
+            report(remark)
     launch = Launch(
         work.name,
         uid,
@@ -145,6 +162,9 @@ def prepare(
         independent=rehearsal.get("mode") == "parallel",
         output=results.first,
     )
+    first = launch.processes[0]
+    if first.container:
+        podman.probe(first.argv, first.env, first.container.name)
     results.claim(uid)
     return launch
 
@@ -185,8 +205,12 @@ def _own(process: Manifest, places: list[Place], run: _Run) -> _Own:
     kept = _kept_logs(process, places, run)
     if kept is None:
         made.append(Fresh(_logs(run, process)))
+        if run.podman:
+            places.append(mounts.Place(_LOGS, _logs(run, process), scratch=True))
     here = mounts.here_of(places, workdir)
-    if run.code.content is not None or here is None:
+    if run.podman and run.code.content is None:
+        here = here or run.folder
+    elif run.code.content is not None or here is None:
         here = os.path.join(run.folder, "code", _name(process))
         archive = None if run.code.content is None else os.path.join(run.folder, _ARCHIVE)
         made.append(Fresh(here, archive))
@@ -254,9 +278,12 @@ def _process(
     command = [
         run.addresses.text(variables.expanded(word, resolved.values)) for word in spec["command"]
     ]
-    log_paths = mounts.Rewriting([mounts.Place(_LOGS, _logs(run, process))])
+    logs = [] if run.podman else [mounts.Place(_LOGS, _logs(run, process))]
+    log_paths = mounts.Rewriting(logs)
     command = log_paths.command(command)
-    if run.true_paths:
+    if run.podman:
+        seen = view.Seen(tuple(command), made.folder, mounts.Rewriting([]))
+    elif run.true_paths:
         root = os.path.join(run.folder, "root")
         seen = view.at_true_paths(command, process["spec"]["workdir"], made.folder, places, root)
     else:
@@ -272,27 +299,66 @@ def _process(
     if port := addresses.own_port(resolved.values, process, run.addresses, run.namespace):
         own["PADDLE_PORT"] = port
     env = {
-        **variables.of_this_machine(run.options.environment),
+        **({} if run.podman else variables.of_this_machine(run.options.environment)),
         # As the container runtime sets it: pods of an indexed Job have the names of these processes.
         "HOSTNAME": name,
         **limits.threads(process),
         **({devices.VISIBLE: run.visible[name]} if name in run.visible else {}),
         **own,
     }
-    env["PATH"] = os.pathsep.join([*_commands(run, process, python), env.get("PATH") or os.defpath])
+    started = _Started(seen.argv, env)
+    if run.podman:
+        started = _in_container(process, run, places, started, resolved.secret)
+    else:
+        path = env.get("PATH") or os.defpath
+        env["PATH"] = os.pathsep.join([*_commands(run, process, python), path])
     return Process(
         name,
         role(process) or "",
         spec["index"],
-        seen.argv,
-        env,
+        started.argv,
+        started.env,
         seen.cwd,
         addresses.listens(process, run.addresses, run.namespace),
         addresses.waits_for(process, run.addresses, run.namespace),
         limits.memory(process),
         resolved.secret,
         made.fresh,
+        started.container,
     )
+
+
+def _image(process: Manifest) -> str:
+    image = process["spec"].get("image")
+    if not image:
+        raise OperationFailed(f"{_name(process)} has no image", "add `image` to the spec")
+    return in_image.qualified(image)
+
+
+def _in_container(
+    process: Manifest, run: _Run, places: Sequence[Place], inner: _Started, secret: Sequence[str]
+) -> _Started:
+    """Return the command of podman that starts *inner* in the image of *process*."""
+    assert run.podman is not None
+    name = _name(process)
+    folder = os.path.join(run.folder, "containers")
+    os.makedirs(folder, exist_ok=True)
+    container = Container(f"paddlespec-{run.uid[:8]}-{name}", os.path.join(folder, f"{name}.pid"))
+    workdir = process["spec"]["workdir"]
+    is_default = workdir == runtime.DELIVERED and mounts.place_of(places, workdir) is None
+    argv = in_image.argv(
+        run.podman,
+        container,
+        _image(process),
+        in_image.installing(inner.argv, run.code),
+        None if is_default else workdir,
+        places,
+        inner.env,
+        limits=in_image.limits(),
+        gpus=bool(run.visible.get(name)),
+    )
+    env = in_image.environment(inner.env, run.options.environment, secret)
+    return _Started(argv, env, container)
 
 
 def _commands(run: _Run, process: Manifest, python: str) -> list[str]:

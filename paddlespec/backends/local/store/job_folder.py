@@ -175,8 +175,9 @@ class JobFolder:
         """
         Kill the processes of runs that lost both supervisor and guard; return how many there were.
 
-        They are recognized by PATH, which begins with the folder of their run.
+        They are recognized by PATH, which begins with the folder of their run; containers by name.
         """
+        from paddlespec.backends.local.machine import podman
         from paddlespec.backends.local.machine.process_tree import kill_marked
 
         runs = os.path.join(self.path, "runs")
@@ -187,7 +188,10 @@ class JobFolder:
             for number, status in zip(numbers, ends)
             if status is not None and status.phase is Phase.lost
         ]
-        return sum(kill_marked(os.path.join(self.run(number), "bin") + os.sep) for number in lost)
+        launches = [started for number in lost if (started := self.launch(number))]
+        containers = sum(podman.remove(started) for started in launches)
+        marks = [os.path.join(self.run(number), "bin") + os.sep for number in lost]
+        return containers + sum(map(kill_marked, marks))
 
     def mark_deleted(self) -> None:
         """Mark the job as deleted; its files are deleted once none of its processes runs."""

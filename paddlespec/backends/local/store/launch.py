@@ -28,6 +28,13 @@ class Fresh(NamedTuple):
     text: str | None = None
 
 
+class Container(NamedTuple):
+    """The name of a replica's container, and the file with the process id of its monitor."""
+
+    name: str
+    pid_file: str
+
+
 class Process(NamedTuple):
     """
     One replica, ready to start, with paths and addresses of this machine.
@@ -35,7 +42,7 @@ class Process(NamedTuple):
     `listens` must be free before the run. The process starts once one address of each group of
     `waits_for` accepts. `memory` is a limit in bytes for the process with all its descendants.
     `secret` names variables whose values are never written to disk. `fresh` is created anew for
-    each later attempt.
+    each later attempt. `argv` of a replica with a `container` is a command of podman.
     """
 
     name: str
@@ -49,6 +56,7 @@ class Process(NamedTuple):
     memory: int | None = None
     secret: tuple[str, ...] = ()
     fresh: tuple[Fresh, ...] = ()
+    container: Container | None = None
 
     def lacks(self, accepting: AbstractSet[Address]) -> list[tuple[Address, ...]]:
         """Return the groups this process still waits for while *accepting* accept connections."""
@@ -101,6 +109,7 @@ _PROCESS = {
         "waits_for": {"type": "array", "items": _ADDRESSES},
         "memory": {**_INT, "type": ["integer", "null"]},
         "fresh": {"type": "array", "items": {"type": "array"}},
+        "container": {**_TEXTS, "type": ["array", "null"], "minItems": 2, "maxItems": 2},
     },
 }
 _SHAPE = Shape(
@@ -162,7 +171,9 @@ def _process(data: dict[str, Any]) -> Process:
     listens = _addresses(data["listens"])
     waits_for = tuple(map(_addresses, data["waits_for"]))
     fresh = tuple(Fresh(*values) for values in data["fresh"])
-    return Process(**{**data, **texts, "listens": listens, "waits_for": waits_for, "fresh": fresh})
+    container = Container(*pair) if (pair := data.get("container")) else None
+    more = {"listens": listens, "waits_for": waits_for, "fresh": fresh, "container": container}
+    return Process(**{**data, **texts, **more})
 
 
 def _addresses(pairs: list[Any]) -> tuple[Address, ...]:

@@ -108,7 +108,7 @@ class Judge:
         finished = next((replica for replica in trainers if replica.has_ended), None)
         if finished is None:
             return None
-        still = self.idle.since([replica.pid for replica in left if replica.pid])
+        still = self.idle.since([root for replica in left if (root := replica.root)])
         if still is None or still < self.launch.rendezvous:
             return None
         names = ", ".join(replica.process.name for replica in left[:3])

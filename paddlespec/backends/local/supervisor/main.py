@@ -13,7 +13,7 @@ import os
 import signal
 import sys
 
-from paddlespec.backends.local.machine import process_tree
+from paddlespec.backends.local.machine import podman, process_tree
 from paddlespec.backends.local.store import run_state
 from paddlespec.backends.local.store.launch import parse
 from paddlespec.backends.local.store.run_state import now
@@ -80,6 +80,7 @@ def _guard(folder: str, supervisor: int, read: int) -> int:
         for leader in records:
             process_tree.signal_group(leader, signal.SIGKILL)
     process_tree.kill_descendants()
+    _remove_containers(folder)
     last = run_state.last(folder)
     if last is not None and not last.phase.is_over:
         lost = last._replace(
@@ -89,6 +90,14 @@ def _guard(folder: str, supervisor: int, read: int) -> int:
     with contextlib.suppress(OSError):
         os.unlink(os.path.join(folder, run_state.RESERVE))
     return 0
+
+
+def _remove_containers(folder: str) -> None:
+    """Remove what podman still knows of the run."""
+    with contextlib.suppress(OSError, ValueError):
+        with open(os.path.join(folder, "launch.json"), encoding="utf-8") as file:
+            launch = parse(file.read())
+        podman.remove(launch)
 
 
 def _until_closed(read: int) -> list[int]:

@@ -31,6 +31,7 @@ class Running:
         self.attempt = 1
         self.state = Replica(process.name, process.role, process.replica)
         self.pid: int | None = None
+        self._monitor: int | None = None
         self.output: int | None = None
         self.tail = b""
         self.stopped = False
@@ -51,6 +52,17 @@ class Running:
         return self.has_ended and bool(self.state.code) and not self.stopped
 
     @property
+    def root(self) -> int | None:
+        """
+        The process above all processes of the program.
+
+        Podman starts a container below a monitor, which is no descendant of `podman run`.
+        """
+        if self._monitor is None and self.process.container is not None:
+            self._monitor = _own_process(self.process.container.pid_file)
+        return self._monitor or self.pid
+
+    @property
     def is_drained(self) -> bool:
         """Whether all output has arrived; a descendant may keep the pipe open."""
         return self.output is None or time.monotonic() - self.ended_at > _DRAIN_SECONDS
@@ -61,6 +73,7 @@ class Running:
         self.attempt = number
         self.state = Replica(own.name, own.role, own.replica, attempt=number)
         self.pid, self.tail, self.stopped, self.since = None, b"", False, time.monotonic()
+        self._monitor = None
         if number > 1:
             self.log.say(f"attempt {number}")
             self._renew()
@@ -80,6 +93,9 @@ class Running:
 
         The guard reads its process id from *record* before the program runs.
         """
+        if self.process.container is not None:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self.process.container.pid_file)
         read, write = os.pipe()
         parent = os.getpid()
         pid = os.fork()
@@ -119,6 +135,8 @@ class Running:
         assert self.pid is not None
         process_tree.signal_group(self.pid, signal.SIGKILL)
         code = os.waitstatus_to_exitcode(status)
+        if code < 0 and self.root is not None:  # a container outlives a killed `podman run`
+            _kill_below(self.root)
         self.ended_at = time.monotonic()
         self.state = self.state._replace(
             step=Step.ended,
@@ -140,9 +158,23 @@ class Running:
             return
         self.stopped = self.stopped or why is None
         self.state = self.state._replace(why=why or self.state.why)
-        for pid in process_tree.descendants(self.pid):
-            process_tree.kill(pid)
+        _kill_below(self.root or self.pid)
         process_tree.signal_group(self.pid, signal.SIGKILL)
+
+
+def _kill_below(root: int) -> None:
+    for pid in process_tree.descendants(root):
+        process_tree.kill(pid)
+
+
+def _own_process(file: str) -> int | None:
+    """Return the process named in *file* if it is below this one; another may reuse its id."""
+    try:
+        with open(file, encoding="ascii") as text:
+            pid = int(text.read())
+    except (OSError, ValueError):
+        return None
+    return pid if pid in process_tree.descendants(os.getpid()) else None
 
 
 def _become(

@@ -215,9 +215,9 @@ class Supervision:
 
     def _check_memory(self) -> None:
         limited = {
-            replica.pid: replica
+            root: replica
             for replica in self.replicas
-            if replica.runs and replica.pid and replica.process.memory
+            if replica.runs and replica.process.memory and (root := replica.root)
         }
         for pid, used in process_tree.memory(limited).items():
             limit = limited[pid].process.memory
