@@ -553,6 +553,11 @@ def test_fewer_replicas_than_the_spec_says(user: User) -> None:
         (["--mount", "/data=."], "--mount is for target local"),
         (["--python", "python3"], "--python is for target local"),
         (["--cpu-only"], "--cpu-only is for target local"),
+        (["--in-image"], "--in-image is for target local"),
+        (
+            ["--target", "local", "--in-image", "--python", "python3"],
+            "--python has no effect with --in-image",
+        ),
         (["--target", "local", "--scale", "workers=1"], "expected trainers=N or pservers=N"),
         (["--target", "local", "--scale", "trainers=few"], "expected trainers=N or pservers=N"),
         (["--target", "local", "--mount", "data=."], "expected PATH=DIR"),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def execute(process: Process, command: Sequence[str], report: Callable[[str], None]) -> int:
     """Run *command* as *process* was run; return its exit code as in a shell."""
     if process.container is not None:
-        return _in_container(process, process.container.name, command)
+        return _in_container(process.argv[0], process.container.name, command)
     hidden = sorted(name for name in process.secret if launch.is_hidden(process.env.get(name, "")))
     if hidden:
         report(f"secret values are not stored; unset variables: {', '.join(hidden)}")
@@ -34,13 +34,10 @@ def execute(process: Process, command: Sequence[str], report: Callable[[str], No
     return code if code >= 0 else 128 - code
 
 
-def _in_container(process: Process, name: str, command: Sequence[str]) -> int:
-    """Run *command* in the container of *process*, which has its variables, also secrets."""
+def _in_container(program: str, name: str, command: Sequence[str]) -> int:
+    """Run *command* in the container *name*, with all variables of its replica, also secrets."""
     from paddlespec.backends.local.machine import podman
 
-    program = process.argv[0]
-    if not podman.runs(program, name):
-        raise OperationFailed(f"{process.name} is not running, and its container is removed")
     terminal = ("--tty",) if sys.stdin.isatty() and sys.stdout.isatty() else ()
     return podman.execute([program, "exec", "--interactive", *terminal, name, *command])
 

@@ -82,12 +82,6 @@ def remove(launch: Launch) -> int:
     return len(ours)
 
 
-def runs(podman: str, name: str) -> bool:
-    """Report whether the container *name* is running."""
-    done = _ran([podman, "container", "inspect", "--format", "{{.State.Running}}", name])
-    return done.stdout.strip() == b"true"
-
-
 def execute(argv: Sequence[str]) -> int:
     """Run a command of podman with the streams of this process; return its exit code."""
     try:
