@@ -114,7 +114,7 @@ def test_limits_never_exceed_those_of_this_process() -> None:
     files, processes = in_image.limits()
     for own, kind in ((files, resource.RLIMIT_NOFILE), (processes, resource.RLIMIT_NPROC)):
         for given, limit in zip(own, resource.getrlimit(kind), strict=True):
-            assert 0 < given
+            assert given > 0
             assert limit == resource.RLIM_INFINITY or given <= limit
 
 

@@ -47,7 +47,9 @@ def limits() -> Limits:
     """Return the limits of this process; podman's own may need privileges that it lacks."""
     with open(_PID_MAX, encoding="ascii") as file:
         most = int(file.read())
-    return Limits(_at_most(resource.RLIMIT_NOFILE, _MOST_FILES), _at_most(resource.RLIMIT_NPROC, most))
+    return Limits(
+        _at_most(resource.RLIMIT_NOFILE, _MOST_FILES), _at_most(resource.RLIMIT_NPROC, most)
+    )
 
 
 def qualified(image: str) -> str:
@@ -127,7 +129,9 @@ def _variables(env: Mapping[str, str]) -> Iterator[str]:
 def _mount(place: Place) -> str:
     fields = ["type=bind", f"source={place.here}", f"destination={place.path}"]
     text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow([*fields, *(["readonly"] if place.read_only else [])])
+    csv.writer(text, lineterminator="").writerow(
+        [*fields, *(["readonly"] if place.read_only else [])]
+    )
     return text.getvalue()
 
 

@@ -10,7 +10,7 @@ A process has the variables of its pod, with these substitutions and no others:
 - PATH begins with the Python of the rehearsal, and a few variables come from the user's shell, as they
   would from the image (`variables.HOST`);
 - /tmp/paddle-log is a folder of the replica; without true paths, so are mounts (`view`).
-With `--in-image`, the command is one of podman, and the image provides its own variables (`in_image`).
+With `--in-image`, the command is one of podman, and the image provides its own variables (`container`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from paddlespec.backends.local.machine import devices, podman
 from paddlespec.backends.local.prepare import (
     addresses,
     attempt,
-    in_image,
+    container,
     limits,
     mounts,
     output_policy,
@@ -35,7 +35,7 @@ from paddlespec.backends.local.prepare import (
     variables,
     view,
 )
-from paddlespec.backends.local.store.launch import Container, Fresh, Launch, Process
+from paddlespec.backends.local.store.launch import Fresh, Launch, Process
 from paddlespec.render import runtime
 from paddlespec.render.manifest import role
 from paddlespec.runs.failures import OperationFailed
@@ -60,14 +60,6 @@ class _Own(NamedTuple):
 
     folder: str
     fresh: tuple[Fresh, ...]
-
-
-class _Started(NamedTuple):
-    """What a process executes."""
-
-    argv: tuple[str, ...]
-    env: dict[str, str]
-    container: Container | None = None
 
 
 class _Run(NamedTuple):
@@ -141,8 +133,7 @@ def prepare(
             file.write(run.code.content)
     folders = {_name(process): _own(process, places[_name(process)], run) for process in processes}
     if engine:
-        for image in dict.fromkeys(map(_image, processes)):
-            podman.provide(engine, image, options.environment)
+        container.provide(engine, processes, options.environment)
     else:
         python = _python(run, python, processes, places, folders)
         for remark in paddle_version.remarks(processes, python, folder, options.environment):
@@ -162,9 +153,7 @@ def prepare(
         independent=rehearsal.get("mode") == "parallel",
         output=results.first,
     )
-    first = launch.processes[0]
-    if first.container:
-        podman.probe(first.argv, first.env, first.container.name)
+    container.probe(launch.processes[0])
     results.claim(uid)
     return launch
 
@@ -306,9 +295,14 @@ def _process(
         **({devices.VISIBLE: run.visible[name]} if name in run.visible else {}),
         **own,
     }
-    started = _Started(seen.argv, env)
+    started = container.Started(seen.argv, env)
     if run.podman:
-        started = _in_container(process, run, places, started, resolved.secret)
+        shared = container.Shared(
+            run.podman, run.folder, run.uid, run.code, run.options.environment
+        )
+        started = container.started(
+            shared, process, places, started, resolved.secret, gpus=bool(run.visible.get(name))
+        )
     else:
         path = env.get("PATH") or os.defpath
         env["PATH"] = os.pathsep.join([*_commands(run, process, python), path])
@@ -326,39 +320,6 @@ def _process(
         made.fresh,
         started.container,
     )
-
-
-def _image(process: Manifest) -> str:
-    image = process["spec"].get("image")
-    if not image:
-        raise OperationFailed(f"{_name(process)} has no image", "add `image` to the spec")
-    return in_image.qualified(image)
-
-
-def _in_container(
-    process: Manifest, run: _Run, places: Sequence[Place], inner: _Started, secret: Sequence[str]
-) -> _Started:
-    """Return the command of podman that starts *inner* in the image of *process*."""
-    assert run.podman is not None
-    name = _name(process)
-    folder = os.path.join(run.folder, "containers")
-    os.makedirs(folder, exist_ok=True)
-    container = Container(f"paddlespec-{run.uid[:8]}-{name}", os.path.join(folder, f"{name}.pid"))
-    workdir = process["spec"]["workdir"]
-    is_default = workdir == runtime.DELIVERED and mounts.place_of(places, workdir) is None
-    argv = in_image.argv(
-        run.podman,
-        container,
-        _image(process),
-        in_image.installing(inner.argv, run.code),
-        None if is_default else workdir,
-        places,
-        inner.env,
-        limits=in_image.limits(),
-        gpus=bool(run.visible.get(name)),
-    )
-    env = in_image.environment(inner.env, run.options.environment, secret)
-    return _Started(argv, env, container)
 
 
 def _commands(run: _Run, process: Manifest, python: str) -> list[str]:
