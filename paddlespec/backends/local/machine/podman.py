@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 _PLATFORM: str = sys.platform
 _SECONDS = 60
-_LAST_LINES = 5
 _INSTALL = (
     "install it: apt-get install podman crun catatonit, or dnf install podman; "
     "without --in-image, a rehearsal needs no container"
@@ -110,5 +109,6 @@ def _ran(
 
 
 def _reason(done: subprocess.CompletedProcess[bytes]) -> str:
-    lines = (done.stderr or b"").decode("utf-8", "replace").strip().splitlines()[-_LAST_LINES:]
-    return "\n  ".join([":", *lines]) if lines else ""
+    """Return the last line of podman, which says why it failed, after a colon."""
+    lines = (done.stderr or b"").decode("utf-8", "replace").strip().splitlines()
+    return f": {lines[-1].removeprefix('Error: ')}" if lines else ""
