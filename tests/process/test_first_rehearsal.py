@@ -199,14 +199,14 @@ def test_a_diff_shows_the_fields_of_one_process_and_no_internals(user: User) -> 
     user.run("apply", spec, *here, "--wait", "complete")
     changed = user.run("diff", spec, *here, "-u", "env.A=2", code=1).stdout
     assert changed[changed.index("  -/+ Rehearsal") :].splitlines() == [
-        "  -/+ Rehearsal/fit: replace",
+        "  -/+ Rehearsal/fit: replace, with its run; its content is unchanged",
         "",
-        "  -/+ Process/fit-trainer-0: replace",
+        "  -/+ Process/fit-trainer-0: replace, with its run",
         '      ~ spec.env[A].value: "1" -> "2"',
         "",
-        "  -/+ Process/fit-trainer-1: replace",
+        "  -/+ Process/fit-trainer-1: replace, with its run",
         "",
-        "  -/+ Process/fit-trainer-2: replace",
+        "  -/+ Process/fit-trainer-2: replace, with its run",
         "",
         "Plan: 0 to create, 0 to change, 4 to replace, 0 to delete",
     ]

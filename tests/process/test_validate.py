@@ -22,6 +22,7 @@ spec:
   mode: parallel
   image: python:3.11
   command: python shard.py
+  trainers: {resources: {memory: 1Gi}}
 """
 
 
@@ -53,10 +54,10 @@ def test_findings_of_many_files_are_sorted_and_told_once(tmp_path: Path) -> None
     findings = [line for line in done.stdout.splitlines() if not line.startswith("  hint: ")]
     places = [line.split(": ")[0] for line in findings]
     assert places == [
-        "./a/other.yaml:8:3",
-        "./a/paddlejob.yaml:8:10",
-        "./a/paddlejob.yaml:9:3",
-        "./b/paddlejob.yaml:8:3",
+        "./a/other.yaml:9:3",
+        "./a/paddlejob.yaml:9:10",
+        "./a/paddlejob.yaml:10:3",
+        "./b/paddlejob.yaml:9:3",
     ]
     assert done.stderr == "3 specs, 4 errors\n"
 

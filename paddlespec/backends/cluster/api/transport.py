@@ -26,7 +26,7 @@ from paddlespec.backends.cluster.api.refusal import (
     Request,
     refusal,
 )
-from paddlespec.backends.cluster.api.unreachable import is_timeout, unreachable
+from paddlespec.backends.cluster.api.unreachable import is_timeout, is_untrusted, unreachable
 from paddlespec.backends.protocols import REQUEST_LOG
 from paddlespec.runs.failures import Interrupted, OperationFailed, TimeRanOut
 from paddlespec.threads import Crew
@@ -254,7 +254,7 @@ class Transport:
                 trouble = unreachable(self.host, error)
                 _log.debug("%s %s: %s", method, path, trouble.message)
                 # Other jobs need not retry as long as the first one did.
-                passes = not isinstance(error, urllib3.exceptions.SSLError) and not self._is_down
+                passes = not is_untrusted(error) and not self._is_down
                 if is_timeout(error):
                     self._remark()
                     passes = passes and (self.deadline is not None or not attempt)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 
 import urllib3
 
@@ -18,10 +19,14 @@ def unreachable(host: str, error: urllib3.exceptions.HTTPError) -> OperationFail
             f"cannot reach {host} through the proxy",
             "check proxy-url in the kubeconfig, HTTPS_PROXY and NO_PROXY",
         )
-    if isinstance(error, urllib3.exceptions.SSLError):
+    if is_untrusted(error):
         return OperationFailed(
             f"cannot verify the certificate of {host}",
             "check certificate-authority in the kubeconfig",
+        )
+    if isinstance(error, urllib3.exceptions.SSLError):
+        return OperationFailed(
+            f"cannot reach {host}: the TLS handshake failed", "check that the server speaks TLS"
         )
     if isinstance(cause, socket.gaierror):
         return OperationFailed(f"cannot reach {host}: unknown host", hint)
@@ -29,6 +34,12 @@ def unreachable(host: str, error: urllib3.exceptions.HTTPError) -> OperationFail
         return OperationFailed(f"cannot reach {host}: timed out", hint)
     reason = getattr(cause, "strerror", None)
     return OperationFailed(f"cannot reach {host}: {str(reason or 'connection lost').lower()}", hint)
+
+
+def is_untrusted(error: urllib3.exceptions.HTTPError) -> bool:
+    """Report whether a certificate is not trusted; a handshake that breaks off is something else."""
+    causes = (error.__cause__, error.__context__, *error.args)
+    return any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes)
 
 
 def is_timeout(error: urllib3.exceptions.HTTPError) -> bool:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from control_plane import ControlPlane
 
 REFUSED = {"elastic"}
-SPECS = sorted((Path(__file__).parents[1] / "real").glob("*.yaml"))
+SPECS = sorted((Path(__file__).parents[3] / "real").glob("*.yaml"))
 
 
 @pytest.fixture
