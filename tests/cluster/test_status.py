@@ -155,7 +155,7 @@ def test_a_killed_job_is_known_by_its_inventory(user: User) -> None:
     assert not data(user, "get", "jobs")["jobs"]
     shown = user.run("status", "fit", code=3).stdout
     assert "state:      killed" in shown
-    assert "trainers:   0/2 ready" in shown
+    assert "trainers:   2; counts were deleted with its objects" in shown
     assert "paddlespec apply" in shown
     assert job(user, "-a", "-l", "team=ads")["mode"] == "ps"
     user.run("wait", "fit", "--for", "deleted", "--timeout", "20s")
