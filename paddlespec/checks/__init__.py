@@ -11,7 +11,9 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from paddlespec.diagnostic import Diagnostic, Severity
-from paddlespec.render.runtime import PER_ROLE, ROLES, Naming, RoleName
+from paddlespec.render import roles
+from paddlespec.render.roles import RoleName
+from paddlespec.render.runtime import PER_ROLE, Naming
 
 if TYPE_CHECKING:
     from paddlespec.diagnostic import Path
@@ -77,6 +79,7 @@ def run(facts: Facts, unreadable: set[Path]) -> Iterator[Diagnostic]:
     from paddlespec.checks.catalogue import (
         CHECKS,
         ENV_CHECKS,
+        PADDLE_ROLE_CHECKS,
         ROLE_CHECKS,
         SIDECAR_ENV_CHECKS,
     )
@@ -85,10 +88,10 @@ def run(facts: Facts, unreadable: set[Path]) -> Iterator[Diagnostic]:
         if not unreadable or _can_run(check, unreadable):
             yield from check(facts)
     spec = facts.job.spec
-    for name in ROLES:
-        role: Role | None = getattr(spec, name)
-        for role_check in ROLE_CHECKS if role else ():
-            if role and (not unreadable or _can_run(role_check, unreadable, role=name)):
+    for name in roles.names(spec):
+        role, key = roles.role(spec, name), ".".join(map(str, roles.path(name)[1:]))
+        for role_check in (*ROLE_CHECKS, *(PADDLE_ROLE_CHECKS if name in roles.PADDLE else ())):
+            if not unreadable or _can_run(role_check, unreadable, role=key):
                 yield from role_check(facts, name, role)
     for path, env in environments(spec):
         own = SIDECAR_ENV_CHECKS if "sidecars" in path else ENV_CHECKS
@@ -99,15 +102,16 @@ def run(facts: Facts, unreadable: set[Path]) -> Iterator[Diagnostic]:
                 yield from env_check(facts, path, env)
 
 
-def environments(spec: Spec) -> Iterator[tuple[Path, Env]]:
+def environments(spec: Spec | None) -> Iterator[tuple[Path, Env]]:
     """Yield the variables of the spec, of its roles, and of all sidecars, with their paths."""
+    if spec is None:  # in a document without a valid spec
+        return
     holders: list[tuple[Path, Any]] = [(("spec",), spec)]
-    holders += [(("spec", role), getattr(spec, role, None)) for role in ROLES]
+    holders += [(roles.path(name), roles.role(spec, name)) for name in roles.names(spec)]
     for path, holder in holders:
-        if holder:
-            yield (*path, "env"), holder.env or {}
-            for index, sidecar in enumerate(holder.sidecars or ()):
-                yield (*path, "sidecars", index, "env"), sidecar.env or {}
+        yield (*path, "env"), holder.env or {}
+        for index, sidecar in enumerate(holder.sidecars or ()):
+            yield (*path, "sidecars", index, "env"), sidecar.env or {}
 
 
 def _first_index(path: Path) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from paddlespec.checks import reads
 from paddlespec.checks.shell import SHELLS, Run, runs
 from paddlespec.checks.written import written
+from paddlespec.render import roles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from paddlespec.checks import Facts
     from paddlespec.diagnostic import Diagnostic, Path
     from paddlespec.model import Role, Spec
-    from paddlespec.render.runtime import RoleName
+    from paddlespec.render.roles import RoleName
 
 _FAULT_TOLERANT = ("start_new_pserver", "start_new_trainer", "start_master")
 _MASTER_VARIABLES = ("MASTER_IP", "ETCD_IP")
@@ -25,13 +26,13 @@ _MAX_HINT_LENGTH = 120
 def command_of(spec: Spec, name: RoleName, role: Role) -> tuple[Path, str | list[str] | None]:
     """Return the command of a role and its path."""
     if role.command:
-        return ("spec", name, "command"), role.command
+        return (*roles.path(name), "command"), role.command
     return ("spec", "command"), spec.command
 
 
 def args_of(spec: Spec, name: RoleName, role: Role) -> tuple[Path, list[str]]:
     """Return the arguments of a role and their path."""
-    return (("spec", name, "args"), role.args) if role.args else (("spec", "args"), spec.args)
+    return ((*roles.path(name), "args"), role.args) if role.args else (("spec", "args"), spec.args)
 
 
 def program_of(spec: Spec, name: RoleName, role: Role) -> tuple[Path, str | list[str] | None]:
@@ -102,10 +103,10 @@ def no_command(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]
         return
     repository = (role.image or spec.image).partition("@")[0].split("/")
     if len(repository) > 1 and repository[-2] == "paddlepaddle":
-        message = f"{name} have no command, and the image only starts a shell"
-        path = ("spec", name, "image") if role.image else ("spec", "image")
+        message = f"{roles.clause(name, 'have')} no command, and the image only starts a shell"
+        path = (*roles.path(name), "image") if role.image else ("spec", "image")
         program = "-m paddle.distributed.launch train.py"
-        program = program if spec.mode == "collective" else "train.py"
+        program = program if spec.mode == "collective" and name in roles.PADDLE else "train.py"
         yield facts.warning("no-command", message, path, f"add `command: python {program}`")
 
 
@@ -114,6 +115,7 @@ def no_command(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]
     "spec.command",
     "spec.trainers.command",
     "spec.pservers.command",
+    "spec.roles",
     "spec.setup",
     "spec.teardown",
     "spec.package",
@@ -121,8 +123,8 @@ def no_command(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]
 def around_no_command(facts: Facts) -> Iterator[Diagnostic]:
     """What runs before and after a command requires one: the image's own command is unknown."""
     spec = facts.job.spec
-    roles = [role for role in (spec.trainers, spec.pservers) if role]
-    if spec.mode == "legacy" or spec.command or all(role.command for role in roles):
+    own = [roles.role(spec, name).command for name in roles.names(spec)]
+    if spec.mode == "legacy" or spec.command or all(own):
         return
     package = spec.package
     for path, value in (
@@ -182,7 +184,7 @@ def fault_tolerance(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagno
         return
     for variable in _MASTER_VARIABLES:
         if variable in spec.env or variable in role.env:
-            env_path = ("spec", name, "env") if variable in role.env else ("spec", "env")
+            env_path = (*roles.path(name), "env") if variable in role.env else ("spec", "env")
             message = f"{variable} is not supported: there is no master and no etcd"
             hint = "save and load checkpoints instead; a lost replica fails the run"
             yield facts.error("fault-tolerance", message, (*env_path, variable), hint, key=True)

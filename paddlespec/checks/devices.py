@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from paddlespec.checks import reads
 from paddlespec.checks.written import has_unknown_keys
 from paddlespec.quantity import quantity
-from paddlespec.render import runtime
+from paddlespec.render import roles, runtime
 from paddlespec.render.resources import request
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from paddlespec.checks import Facts
     from paddlespec.diagnostic import Diagnostic, Path
     from paddlespec.model import Role
-    from paddlespec.render.runtime import RoleName
+    from paddlespec.render.roles import RoleName
 
 _RENAMED = {
     "alpha.kubernetes.io/nvidia-gpu": "nvidia.com/gpu",
@@ -40,7 +40,7 @@ def extended(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
     """Other resources have the name of an extended resource, and come in whole numbers."""
     resources = role.resources
     for key, amount in resources.extended.items():
-        path: Path = ("spec", name, "resources", "extended", key)
+        path: Path = (*roles.path(name), "resources", "extended", key)
         field = _OWN_FIELDS.get(key)
         if field:
             message = f'"{key}" has a field of its own'
@@ -94,7 +94,7 @@ def claims(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
     """A claim is taken from a template or exists, and claims have distinct names."""
     seen: set[str] = set()
     for index, claim in enumerate(role.resources.claims):
-        path: Path = ("spec", name, "resources", "claims", index)
+        path: Path = (*roles.path(name), "resources", "claims", index)
         unread = has_unknown_keys(facts.document, path, _OF_CLAIM) and not claim.template
         if bool(claim.template) == bool(claim.claim) and not unread:
             which = "both a template and a claim" if claim.template else "no source"
@@ -110,7 +110,7 @@ def claims(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
 def accelerator(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
     """An accelerator is an extended resource: a domain and a name."""
     resource = role.resources.accelerator
-    path = ("spec", name, "resources", "accelerator")
+    path = (*roles.path(name), "resources", "accelerator")
     if resource in _RENAMED:
         message = f'no device plugin provides "{resource}"'
         yield facts.error("accelerator", message, path, f"use {_RENAMED[resource]}")
@@ -125,7 +125,7 @@ def gpus_are_used(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnost
     gpus = role.resources.gpu
     if not gpus:
         return
-    path = ("spec", name, "resources", "gpu")
+    path = (*roles.path(name), "resources", "gpu")
     if name == "pservers":
         yield facts.warning("gpu-count", "pservers use no accelerators", path, "remove `gpu`")
     elif facts.job.spec.mode == "collective":

@@ -10,7 +10,7 @@ from paddlespec.checks import reads
 from paddlespec.checks.written import has_unknown_keys, written
 from paddlespec.diagnostic import did_you_mean
 from paddlespec.quantity import canonical
-from paddlespec.render import runtime
+from paddlespec.render import roles, runtime
 from paddlespec.render.devices import device
 from paddlespec.render.runtime import Context
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from paddlespec.checks import Env, Facts
     from paddlespec.diagnostic import Diagnostic, Path
     from paddlespec.model import EnvFrom, EnvSource, Role
-    from paddlespec.render.runtime import RoleName
+    from paddlespec.render.roles import RoleName
 
 _KINDS = "`{secret, key}`, `{configMap, key}`, `{field}`, `{resource}` or `{value, sensitive}`"
 _WHOLE = frozenset(("secret", "configMap", "prefix", "optional"))
@@ -166,7 +166,7 @@ def whole_sources(facts: Facts) -> Iterator[Diagnostic]:
 @reads("spec.{role}.envFrom")
 def whole_sources_of_role(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
     """Check the sources of one role in the same way."""
-    yield from _whole(facts, ("spec", name, "envFrom"), role.env_from)
+    yield from _whole(facts, (*roles.path(name), "envFrom"), role.env_from)
 
 
 def _whole(facts: Facts, path: Path, sources: Iterable[EnvFrom]) -> Iterator[Diagnostic]:
@@ -215,11 +215,11 @@ def case(facts: Facts, path: Path, env: Env) -> Iterator[Diagnostic]:
         seen.setdefault(folded, name)
 
 
-@reads("{env}", "spec.trainers.resources", "spec.pservers.resources")
+@reads("{env}", "spec.trainers.resources", "spec.pservers.resources", "spec.roles")
 def devices(facts: Facts, path: Path, env: Env) -> Iterator[Diagnostic]:
     """The device plugin decides which accelerators a replica sees."""
     spec = facts.job.spec
-    role = spec.pservers if path[1] == "pservers" else spec.trainers
+    role = roles.declared(spec, roles.under(path) or "trainers")
     kind = device(role.resources.accelerator) if role and role.resources.gpu else None
     for name in (*kind.visible, kind.selected) if kind else ():
         if name not in env:
@@ -236,6 +236,7 @@ def devices(facts: Facts, path: Path, env: Env) -> Iterator[Diagnostic]:
     "spec.mode",
     "spec.trainers",
     "spec.pservers",
+    "spec.roles",
     "spec.legacy",
     "spec.parameters",
     "spec.network",
@@ -256,7 +257,7 @@ def references(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]
         return
     known = {"NS", "IDX", *runtime.environment(facts.job, name, Context("any"))} - env.keys()
     for key, text in texts.items():
-        path = ("spec", name, "env", key) if key in role.env else ("spec", "env", key)
+        path = (*roles.path(name), "env", key) if key in role.env else ("spec", "env", key)
         if "$" in text:
             yield from _unknown_references(facts, path, text, known, env)
         known.add(key)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from paddlespec.checks import reads
 from paddlespec.images.reference import fault
+from paddlespec.render import roles
 from paddlespec.render.devices import DEVICES, device
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from paddlespec.checks import Facts
     from paddlespec.diagnostic import Diagnostic, Path
     from paddlespec.model import Job, Role
-    from paddlespec.render.runtime import RoleName
+    from paddlespec.render.roles import RoleName
 
 _OFFICIAL = "paddlepaddle/paddle"
 _OLD_PROGRAMS = "FLAGS_enable_pir_api"
@@ -68,7 +69,9 @@ def _any_version() -> re.Pattern[str]:
 
 def image_of(job: Job, name: RoleName, role: Role) -> tuple[Path, str]:
     return (
-        (("spec", name, "image"), role.image) if role.image else (("spec", "image"), job.spec.image)
+        ((*roles.path(name), "image"), role.image)
+        if role.image
+        else (("spec", "image"), job.spec.image)
     )
 
 
@@ -120,7 +123,9 @@ def for_accelerators(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagn
         return
     path, text = image_of(facts.job, name, role)
     if image(text).version:
-        message = f"{image(text).tag} is a CPU image, but {name} request accelerators"
+        message = (
+            f"{image(text).tag} is a CPU image, but {roles.clause(name, 'request')} accelerators"
+        )
         kind = device(role.resources.accelerator)
         hint = f"use an image of Paddle for {kind.name if kind else role.resources.accelerator}"
         if kind is None or kind is DEVICES[0]:

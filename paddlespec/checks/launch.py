@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from paddlespec.checks.shell import Run
     from paddlespec.diagnostic import Diagnostic
     from paddlespec.model import Job, Role
-    from paddlespec.render.runtime import RoleName
+    from paddlespec.render.roles import RoleName
 
 _LAUNCHERS = ("paddle.distributed.launch", "paddle.distributed.fleet.launch", "fleetrun")
 _PREDECESSOR = "paddle.distributed.fleet.launch"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from paddlespec.checks import Facts
     from paddlespec.diagnostic import Diagnostic
     from paddlespec.model import Role
-    from paddlespec.render.runtime import RoleName
+    from paddlespec.render.roles import RoleName
 
 _MANAGED_LABELS = frozenset((QUEUE_LABEL,))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paddlespec.checks import reads
-from paddlespec.render import ports, runtime
+from paddlespec.render import ports, roles, runtime
 from paddlespec.render.ports import LAST, LAUNCHER_PORTS
 from paddlespec.render.runtime import Context
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from paddlespec.checks import Facts
     from paddlespec.diagnostic import Diagnostic, Path
     from paddlespec.model import Role
-    from paddlespec.render.runtime import RoleName
+    from paddlespec.render.roles import RoleName
 
 _PORTS: Path = ("spec", "network", "ports")
 _OF_MODE = {
@@ -71,6 +71,7 @@ def own_ports(facts: Facts) -> Iterator[Diagnostic]:
     "spec.mode",
     "spec.trainers",
     "spec.pservers",
+    "spec.roles",
     "spec.legacy",
     "spec.parameters",
     "spec.command",
@@ -99,8 +100,8 @@ def variables_agree(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagno
         is_port = other.isascii() and other.isdigit() and len(other) <= len(str(LAST))
         if host != other_host or not is_port or other == expected:
             continue
-        path = ("spec", name, "env") if variable in role.env else ("spec", "env")
-        if path == ("spec", "env") and name == "pservers":
+        path = (*roles.path(name), "env") if variable in role.env else ("spec", "env")
+        if path == ("spec", "env") and name != "trainers":
             continue  # reported for the trainers
         message = f"{variable} names port {other}, but Services and peers use {expected}"
         hint = f"remove it, and set `network: {{ports: {{{port}: {other}}}}}`"

@@ -11,7 +11,7 @@ from paddlespec.checks.volumes import (
     mount_of,
     writable,
 )
-from paddlespec.render import runtime
+from paddlespec.render import roles, runtime
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +35,8 @@ def _output(spec: Spec) -> tuple[str, str] | None:
 
 @reads(
     *_MOUNTED,
-    "spec.pservers.volumes",
+    "spec.pservers",
+    "spec.roles",
     "spec.input",
     "spec.output",
     "spec.workspace",
@@ -57,16 +58,19 @@ def on_a_mount(facts: Facts) -> Iterator[Diagnostic]:
     if spec.package and spec.package.path.startswith("/"):
         locations.append((("spec", "package", "path"), spec.package.path))
     volumes = runtime.volumes(facts.job, "trainers")
-    of_pservers = runtime.volumes(facts.job, "pservers") if spec.pservers else volumes
+    others = [name for name in roles.names(spec) if name != "trainers"]
     for path, value in locations:
         if mount_of(volumes, value) is None:
             mounts = ", ".join(volume.mount_path for volume in volumes)
             hint = f"use a path below {mounts}" if mounts else "add a volume that contains it"
             yield facts.error("not-on-a-mount", f"{value} is not on a volume", path, hint)
-        elif path[1] == "package" and mount_of(of_pservers, value) is None:
-            message = f"{value} is not on a volume of the pservers, which run the code too"
-            hint = "list the volume in `spec.volumes`"
-            yield facts.error("not-on-a-mount", message, path, hint)
+        for name in others if path[1] == "package" and mount_of(volumes, value) else ():
+            if mount_of(runtime.volumes(facts.job, name), value) is None:
+                who = "the pservers, which run" if name == "pservers" else f"{name}, which runs"
+                message = f"{value} is not on a volume of {who} the code too"
+                hint = "list the volume in `spec.volumes`"
+                yield facts.error("not-on-a-mount", message, path, hint)
+                break
 
 
 @reads(*_MOUNTED, "spec.output", "spec.workspace", "spec.logs")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from paddlespec.checks import reads
+from paddlespec.render import roles
 from paddlespec.render.pod_settings import is_reserved, is_restricted, needs_escalation, settings
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from paddlespec.checks import Facts
     from paddlespec.diagnostic import Diagnostic, Path
     from paddlespec.model import Role
-    from paddlespec.render.runtime import RoleName
+    from paddlespec.render.roles import RoleName
 
 # Annotations that nothing reads from objects other than pods.
 _OF_PODS = (
@@ -51,7 +52,7 @@ def labels(facts: Facts) -> Iterator[Diagnostic]:
 @reads("spec.{role}.pod")
 def labels_of_role(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:  # noqa: ARG001
     """Check the labels of one role in the same way."""
-    yield from _reserved(facts, ("spec", name, "pod"))
+    yield from _reserved(facts, (*roles.path(name), "pod"))
 
 
 def _reserved(facts: Facts, pod: Path) -> Iterator[Diagnostic]:
@@ -168,7 +169,7 @@ def _settings(facts: Facts, name: RoleName, merged: dict[str, Any]) -> Iterator[
 def _volumes(facts: Facts, name: RoleName, role: Role) -> Iterator[tuple[Path, str]]:
     for path, volumes in (
         (("spec", "volumes"), facts.job.spec.volumes),
-        (("spec", name, "volumes"), role.volumes),
+        ((*roles.path(name), "volumes"), role.volumes),
     ):
         for index, volume in enumerate(volumes):
             for kind in _FORBIDDEN_VOLUMES:
@@ -179,5 +180,5 @@ def _volumes(facts: Facts, name: RoleName, role: Role) -> Iterator[tuple[Path, s
 
 def _place(facts: Facts, name: RoleName, *keys: str) -> Path:
     """Return the path of a setting: that of the role, or else that of the spec."""
-    own: Path = ("spec", name, "pod", *keys)
+    own: Path = (*roles.path(name), "pod", *keys)
     return own if facts.document.at(own) is not None else ("spec", "pod", *keys)

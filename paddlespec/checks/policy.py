@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from paddlespec.checks import reads
 from paddlespec.diagnostic import did_you_mean
 from paddlespec.quantity import seconds
-from paddlespec.render import runtime
+from paddlespec.render import roles, runtime
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from paddlespec.checks import Facts
     from paddlespec.diagnostic import Diagnostic, Path
     from paddlespec.model import Role
-    from paddlespec.render.runtime import RoleName
+    from paddlespec.render.roles import RoleName
 
 _LONG_IDLE_SECONDS = 6 * 3600
 _PATH = ("spec", "policy")
@@ -50,16 +50,19 @@ def durations(facts: Facts) -> Iterator[Diagnostic]:
         yield facts.warning("no-time", message, (*_PATH, "keepFinished"), "use at least 1h")
 
 
-@reads("spec.mode", "spec.pservers", "spec.policy.timeout", "spec.policy.keepFinished")
+@reads(
+    "spec.mode", "spec.pservers", "spec.roles", "spec.policy.timeout", "spec.policy.keepFinished"
+)
 def idle_pservers(facts: Facts) -> Iterator[Diagnostic]:
-    """Pservers never exit by themselves; plain Kubernetes stops them when it deletes the job."""
+    """Pservers and servers run on; plain Kubernetes stops them when it deletes the job."""
     spec, policy = facts.job.spec, facts.job.spec.policy
-    if not spec.pservers or not policy.keep_finished or facts.target != "kubernetes":
+    others = [name for name in roles.names(spec) if name != "trainers"]
+    if not others or not policy.keep_finished or facts.target != "kubernetes":
         return
     keep = seconds(policy.keep_finished)
     idle = min(keep, seconds(policy.timeout)) if policy.timeout else keep
     if idle > _LONG_IDLE_SECONDS:
-        message = f"pservers may run idle for {policy.keep_finished} after the trainers finish"
+        message = f"{' and '.join(others)} may run idle for {policy.keep_finished} after the trainers finish"
         hint = "use 1h, or let `apply --wait complete` stop them"
         yield facts.warning("idle-pservers", message, (*_PATH, "keepFinished"), hint)
 
@@ -68,7 +71,7 @@ def idle_pservers(facts: Facts) -> Iterator[Diagnostic]:
 def tolerations(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
     """The API server rejects tolerations with contradictory fields."""
     for index, toleration in enumerate(role.tolerations):
-        path = ("spec", name, "tolerations", index)
+        path = (*roles.path(name), "tolerations", index)
         if toleration.operator == "Exists" and toleration.value:
             message = "`operator: Exists` does not take a value"
             hint = "use `operator: Equal`, or remove `value`"
@@ -85,7 +88,7 @@ def tolerations(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic
 def affinity(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
     """An affinity is passed through unchanged; the API server rejects a job with unknown keys."""
     for key, rules in (role.affinity or {}).items():
-        path = ("spec", name, "affinity", key)
+        path = (*roles.path(name), "affinity", key)
         yield from _known(facts, path, _AFFINITIES)
         for rule in rules if key in _AFFINITIES and isinstance(rules, dict) else ():
             yield from _known(facts, (*path, rule), _RULES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paddlespec.checks import reads
-from paddlespec.render import runtime
+from paddlespec.render import roles, runtime
 from paddlespec.render.ports import LAUNCHER_PORTS
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from paddlespec.checks import Facts
     from paddlespec.diagnostic import Diagnostic
     from paddlespec.model import Role
-    from paddlespec.render.runtime import RoleName
+    from paddlespec.render.roles import RoleName
 
 
 @reads(
@@ -32,7 +32,7 @@ def one_owner(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
     reserved = runtime.reserved_ports(facts.job, name)
     owners = {port: f"reserved by paddlespec for {owner}" for owner, port in reserved.items()}
     for port_name, port in role.ports.items():
-        path = ("spec", name, "ports", port_name)
+        path = (*roles.path(name), "ports", port_name)
         if port_name in reserved:
             message = f'port name "{port_name}" is reserved by paddlespec'
             yield facts.error("port", message, path, "use another name", key=True)
@@ -53,5 +53,5 @@ def drawn_ports(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic
             if port in LAUNCHER_PORTS:
                 message = f"the launcher may pick port {port} for a worker"
                 hint = f"use a port outside {LAUNCHER_PORTS.start}-{LAUNCHER_PORTS.stop - 1}"
-                path = ("spec", name, "ports", port_name)
+                path = (*roles.path(name), "ports", port_name)
                 yield facts.warning("drawn-port", message, path, hint)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from paddlespec.checks import reads
 from paddlespec.checks.written import has_unknown_keys
 from paddlespec.quantity import as_count, quantity
+from paddlespec.render import roles
 from paddlespec.render.resources import NATIVE, NO_LIMIT, limit, request
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from paddlespec.checks import Facts
     from paddlespec.diagnostic import Diagnostic, Path
     from paddlespec.model import Role
-    from paddlespec.render.runtime import RoleName
+    from paddlespec.render.roles import RoleName
 
 _number = lru_cache(maxsize=256)(quantity)
 # Not even a shell starts with less.
@@ -56,7 +57,7 @@ def memory(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
     if resources.shared_memory is None or most is None:
         return
     if _number(resources.shared_memory) > _number(most) > 0:
-        path = ("spec", name, "resources", "sharedMemory")
+        path = (*roles.path(name), "resources", "sharedMemory")
         message = f"sharedMemory {resources.shared_memory} exceeds memory {most}"
         hint = "raise `memory`, which includes shared memory, or lower `sharedMemory`"
         yield facts.error("shared-memory", message, path, hint)
@@ -66,18 +67,20 @@ def memory(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
 def memory_is_set(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
     """Without a request, nodes fill up; a namespace may set a default that is too small."""
     resources = role.resources
-    path: Path = ("spec", name, "resources")
+    path: Path = (*roles.path(name), "resources")
     if request(resources, "memory") is not None or facts.target == "local":
         return
     if has_unknown_keys(facts.document, path, _FIELDS):
         return
     message = (
-        f"{name} request no memory: nodes evict them first, and defaults of the namespace apply"
+        f"{roles.clause(name, 'request')} no memory: nodes evict them first, and defaults of the "
+        "namespace apply"
     )
-    hint = f"add `memory` to {name}.resources: `memory: 16Gi`"
+    place = ".".join(map(str, roles.path(name)[1:]))
+    hint = f"add `memory` to {place}.resources: `memory: 16Gi`"
     if resources.gpu:
         message = (
-            f"{name} request {resources.gpu} x {resources.accelerator} but no memory: a node "
+            f"{roles.clause(name, 'request')} {resources.gpu} x {resources.accelerator} but no memory: a node "
             f"without free memory kills them first, and all {resources.gpu * role.replicas} "
             "accelerators then wait for a restart"
         )
@@ -107,7 +110,7 @@ def limits(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
                 yield facts.error("no-resources", message, path)
         most, own = limit(role.resources, attribute), request(role.resources, attribute)
         if most is not None and own is not None and 0 < _number(most) < _number(own):
-            path = ("spec", name, "resources", "limits", key)
+            path = (*roles.path(name), "resources", "limits", key)
             message = f"the limit {most} of {key} is below the request {own}"
             yield facts.error("limit", message, path, f"set it to {own} or more, or remove it")
 
@@ -118,7 +121,7 @@ def _written(
     """Yield the request and the limit that the spec sets, with their paths."""
     own: str | float | None = getattr(role.resources, attribute)
     if own is not None:
-        yield ("spec", name, "resources", key), own
+        yield (*roles.path(name), "resources", key), own
     most: str | float | None = getattr(role.resources.limits, attribute)
     if most not in (None, NO_LIMIT):
-        yield ("spec", name, "resources", "limits", key), most
+        yield (*roles.path(name), "resources", "limits", key), most

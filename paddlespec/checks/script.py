@@ -11,7 +11,7 @@ from paddlespec.checks.shell import SHELLS, Run, runs
 from paddlespec.checks.volumes import clean, holds, mount_of
 from paddlespec.diagnostic import nearest
 from paddlespec.images.reference import host_and_rest
-from paddlespec.render import runtime
+from paddlespec.render import roles, runtime
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from paddlespec.diagnostic import Diagnostic, Path
     from paddlespec.model import Job, Role
     from paddlespec.package.collect import Collection
-    from paddlespec.render.runtime import RoleName
+    from paddlespec.render.roles import RoleName
 
 READS = (
     *("spec.mode", "spec.image", "spec.package", "spec.command", "spec.setup", "spec.workdir"),
-    *("spec.volumes", "spec.trainers", "spec.pservers", "spec.target"),
+    *("spec.volumes", "spec.trainers", "spec.pservers", "spec.roles", "spec.target"),
 )
 # Public images that contain no code of the user.
 _BARE = re.compile(r"(?:.*/)?(?:paddlepaddle/paddle[^/]*|(?:library/)?python)\Z")
@@ -39,9 +39,9 @@ _LAUNCHERS = ("paddle.distributed.launch", "paddle.distributed.fleet.launch", "f
 def scripts(facts: Facts, collection: Collection | None) -> Iterator[Diagnostic]:
     """Report scripts that the replicas will not have; *collection* is what travels."""
     reported: set[Path] = set()
-    for name in runtime.ROLES:
-        role: Role | None = getattr(facts.job.spec, name)
-        if role is None or (facts.job.spec.mode == "legacy" and name == "pservers"):
+    for name in roles.names(facts.job.spec):
+        role = roles.role(facts.job.spec, name)
+        if facts.job.spec.mode == "legacy" and name == "pservers":
             continue
         path, script = _script(facts.job, name, role)
         if script is None or path in reported:
@@ -104,7 +104,7 @@ def _like(name: str, files: list[str]) -> str | None:
 
 def _script(job: Job, name: RoleName, role: Role) -> tuple[Path, str | None]:
     """Return the path of a role's command and its script, unless other commands may create it."""
-    path: Path = ("spec", name, "command") if role.command else ("spec", "command")
+    path: Path = (*roles.path(name), "command") if role.command else ("spec", "command")
     command = role.command or job.spec.command
     if isinstance(command, list):
         before, text = job.spec.setup, None

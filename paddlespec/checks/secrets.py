@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from paddlespec.checks import environments, reads
 from paddlespec.checks.written import written
+from paddlespec.render import roles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from paddlespec.checks import Env, Facts
     from paddlespec.diagnostic import Diagnostic, Path
     from paddlespec.model import Job, Role
-    from paddlespec.render.runtime import RoleName
+    from paddlespec.render.roles import RoleName
 
 _HINT = "store it in a Secret: `NAME: {secret: SECRET, key: KEY}` under `env`"
 _SECRET_NAMES = ("password", "passwd", "passphrase", "token", "secret", "credential", "credentials")
@@ -155,7 +156,7 @@ def in_role_commands(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagn
     """Check the command of one role in the same way."""
     for field, value in (("command", role.command), ("args", role.args)):
         if value:
-            yield from in_command(facts, ("spec", name, field), value)
+            yield from in_command(facts, (*roles.path(name), field), value)
 
 
 @reads("spec.patches")

@@ -9,8 +9,7 @@ from paddlespec.checks.images import image
 from paddlespec.checks.secrets import in_command
 from paddlespec.checks.volumes import clean
 from paddlespec.images.reference import fault
-from paddlespec.render import runtime
-from paddlespec.render.runtime import ROLES
+from paddlespec.render import roles, runtime
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,30 +17,31 @@ if TYPE_CHECKING:
     from paddlespec.checks import Facts
     from paddlespec.diagnostic import Diagnostic, Path
     from paddlespec.model import Sidecar, Spec
+    from paddlespec.render.roles import RoleName
 
-_SIDECARS = ("spec.sidecars", "spec.trainers.sidecars", "spec.pservers.sidecars")
+_SIDECARS = ("spec.sidecars", "spec.trainers.sidecars", "spec.pservers.sidecars", "spec.roles")
 # Containers that targets add; the last one runs the command.
 _RESERVED = ("unpack", "identity", "output", "wait-for-pservers", "paddle")
 
 
-def listed(spec: Spec) -> Iterator[tuple[Path, Sidecar, list[runtime.RoleName]]]:
+def listed(spec: Spec) -> Iterator[tuple[Path, Sidecar, list[RoleName]]]:
     """Yield every sidecar with its path and the roles that have it."""
-    roles = [role for role in ROLES if getattr(spec, role)]
+    names = roles.names(spec)
     for index, sidecar in enumerate(spec.sidecars):
-        yield ("spec", "sidecars", index), sidecar, roles
-    for role in roles:
-        for index, sidecar in enumerate(getattr(spec, role).sidecars):
-            yield ("spec", role, "sidecars", index), sidecar, [role]
+        yield ("spec", "sidecars", index), sidecar, names
+    for name in names:
+        for index, sidecar in enumerate(roles.role(spec, name).sidecars):
+            yield (*roles.path(name), "sidecars", index), sidecar, [name]
 
 
 @reads(*_SIDECARS)
 def names(facts: Facts) -> Iterator[Diagnostic]:
     """Containers of one pod have different names."""
     seen: dict[tuple[str, str], Path] = {}
-    for path, sidecar, roles in listed(facts.job.spec):
+    for path, sidecar, having in listed(facts.job.spec):
         where = (*path, "name")
         first = next(
-            (seen[role, sidecar.name] for role in roles if (role, sidecar.name) in seen), None
+            (seen[role, sidecar.name] for role in having if (role, sidecar.name) in seen), None
         )
         if sidecar.name in _RESERVED or str(sidecar.name).startswith("paddlespec-"):
             message = f'container name "{sidecar.name}" is reserved by paddlespec'
@@ -50,29 +50,29 @@ def names(facts: Facts) -> Iterator[Diagnostic]:
             line = facts.document.locate(first).line
             message = f'sidecar name "{sidecar.name}" is already used at line {line}'
             yield facts.error("sidecar", message, where, "use another name")
-        for role in roles:
+        for role in having:
             seen.setdefault((role, sidecar.name), where)
 
 
 @reads(*_SIDECARS, "spec.volumes", "spec.trainers.volumes", "spec.pservers.volumes")
 def volume_mounts(facts: Facts) -> Iterator[Diagnostic]:
     """A sidecar mounts volumes of its replica, each at its own path."""
-    for path, sidecar, roles in listed(facts.job.spec):
+    for path, sidecar, having in listed(facts.job.spec):
         seen: dict[str, str] = {}
         for index, mount in enumerate(sidecar.volume_mounts):
             where = (*path, "volumeMounts", index)
             known = {
                 role: {volume.name: volume for volume in runtime.volumes(facts.job, role)}
-                for role in roles
+                for role in having
             }
-            lacks = next((role for role in roles if mount.name not in known[role]), None)
+            lacks = next((role for role in having if mount.name not in known[role]), None)
             if lacks:
                 names = ", ".join(known[lacks])
-                message = f'{lacks} have no volume "{mount.name}"'
+                message = f'{roles.clause(lacks, "have")} no volume "{mount.name}"'
                 hint = f"use one of {names}" if names else "add it to `spec.volumes`"
                 yield facts.error("sidecar", message, (*where, "name"), hint)
                 continue
-            folder = clean(mount.mount_path or known[roles[0]][mount.name].mount_path)
+            folder = clean(mount.mount_path or known[having[0]][mount.name].mount_path)
             if folder in seen:
                 message = f"mount path {folder} is already used by volume {seen[folder]}"
                 key = "mountPath" if mount.mount_path else "name"

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from paddlespec import workloads
 from paddlespec.checks import reads
-from paddlespec.render import runtime
-from paddlespec.render.runtime import ROLES, Context
+from paddlespec.render import roles, runtime
+from paddlespec.render.runtime import Context
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,6 +39,17 @@ def _is_misspelled(facts: Facts) -> bool:
     """Whether an unknown key, reported by the gate, was meant to be `pservers`."""
     keys = facts.document.at(("spec",)) or {}
     return any("server" in key.lower() for key in keys)
+
+
+@reads("spec.roles")
+def role_names(facts: Facts) -> Iterator[Diagnostic]:
+    """The roles of Paddle have fields of their own, and their names stand for nothing else."""
+    for name in facts.job.spec.roles or ():
+        plural = roles.plural(name)
+        if plural in roles.PADDLE:
+            path = ("spec", "roles", name)
+            hint = f"set `spec.{plural}`, or use another name"
+            yield facts.error("role-name", f'role name "{name}" is reserved', path, hint, key=True)
 
 
 @reads("spec.mode", "spec.trainers.processesPerReplica")
@@ -111,6 +122,7 @@ def empty_restart(facts: Facts) -> Iterator[Diagnostic]:
     "spec.trainers.resources",
     "spec.logs",
     "spec.pservers.replicas",
+    "spec.roles",
     "spec.legacy",
     "spec.parameters",
     "spec.network",
@@ -124,14 +136,14 @@ def empty_restart(facts: Facts) -> Iterator[Diagnostic]:
 def addresses_fit(facts: Facts) -> Iterator[Diagnostic]:
     """One variable holds all addresses of a role, and the kernel limits its size."""
     job = facts.job
-    if job.spec.mode == "parallel":
+    if not runtime.has_hosts(job):
         return
     namespace = job.metadata.namespace or "n"
     context = Context(naming=facts.naming)
-    for role in ROLES:
-        count = runtime.replicas(job, role)
-        if count < _ALWAYS_FITS:
-            continue
+    names = roles.names(job.spec)
+    if all(runtime.replicas(job, role) < _ALWAYS_FITS for role in names):
+        return
+    for role in names:
         for name, value in runtime.environment(job, role, context).items():
             size = len(name) + 1 + len(value.replace("$(NS)", namespace))
             if size > runtime.LARGEST_VALUE:
@@ -144,5 +156,6 @@ def addresses_fit(facts: Facts) -> Iterator[Diagnostic]:
 
 def _largest_role(facts: Facts) -> Path:
     """Return the path of the larger replica count."""
-    counts = {role: runtime.replicas(facts.job, role) for role in ROLES}
-    return ("spec", max(ROLES, key=lambda role: counts[role]), "replicas")
+    names = roles.names(facts.job.spec)
+    largest = max(names, key=lambda name: runtime.replicas(facts.job, name))
+    return (*roles.path(largest), "replicas")

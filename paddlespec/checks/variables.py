@@ -10,9 +10,9 @@ from paddlespec.checks import reads
 from paddlespec.checks.command import program_of, shell_script
 from paddlespec.checks.sidecars import listed
 from paddlespec.diagnostic import did_you_mean
-from paddlespec.render import runtime
+from paddlespec.render import roles, runtime
 from paddlespec.render.devices import device
-from paddlespec.render.runtime import ROLES, Context
+from paddlespec.render.runtime import Context
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from paddlespec.checks import Facts
     from paddlespec.diagnostic import Diagnostic, Path
     from paddlespec.model import Role, Sidecar
-    from paddlespec.render.runtime import RoleName
+    from paddlespec.render.roles import RoleName
 
 # Paddle's launcher sets these for the processes it starts, not for the command itself.
 _FOR_PROCESSES = frozenset(
@@ -59,6 +59,7 @@ _GENERAL = {
     "spec.{role}.args",
     "spec.trainers",
     "spec.pservers",
+    "spec.roles",
     "spec.legacy",
     "spec.parameters",
     "spec.network",
@@ -71,7 +72,8 @@ _GENERAL = {
 def unset(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
     """A variable of Paddle that the contract does not set expands to an empty word."""
     spec = facts.job.spec
-    if any(holder and holder.env_from for holder in (spec, spec.trainers, spec.pservers)):
+    of_roles = (roles.role(spec, name).env_from for name in roles.names(spec))
+    if spec.env_from or any(of_roles):
         return  # Whole Secrets and ConfigMaps may hold any variable.
     texts = [text for text in _texts(facts, name, role) if "$" in text[1] or "=" in text[1]]
     if not any("$" in text for _, text, _ in texts):
@@ -83,10 +85,12 @@ def unset(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
     others = {path for path, _, _ in _texts(facts, "trainers", spec.trainers)}
     for path, text, has_shell in texts:
         # A text that roles share is reported once, and may read what only one of them has.
-        shared = path[1] != name
+        shared = roles.under(path) != name
         if name != "trainers" and path in others:
             continue
-        known = assigned.union(*(_set_for(facts, one) for one in (ROLES if shared else (name,))))
+        known = assigned.union(
+            *(_set_for(facts, one) for one in (roles.names(spec) if shared else (name,)))
+        )
         for match in _references().finditer(text):
             # Without a shell, only the kubelet expands references.
             variable = match[3] or (match[1] or match[2] if has_shell else "")
@@ -105,9 +109,7 @@ def unset(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
 def _set_for(facts: Facts, name: RoleName) -> set[str]:
     """Return the variables that the contract and the spec set for a role."""
     spec = facts.job.spec
-    role: Role | None = getattr(spec, name)
-    if role is None:
-        return set()
+    role = roles.role(spec, name)
     return {*runtime.environment(facts.job, name, Context("any")), *spec.env, *role.env}
 
 

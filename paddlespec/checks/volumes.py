@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from paddlespec.checks import reads
 from paddlespec.checks.written import has_unknown_keys
 from paddlespec.quantity import quantity
-from paddlespec.render import runtime
-from paddlespec.render.runtime import ROLES
+from paddlespec.render import roles, runtime
 from paddlespec.spec.layer import VOLUME_SOURCES
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ _SOURCES = {source: source for source in sorted(VOLUME_SOURCES)} | {
 _FIELDS = VOLUME_SOURCES | {"name", "mountPath", "subPath", "readOnly", "defaultMode"}
 _RESERVED_MOUNTS = ("/dev/shm", "/paddlespec")
 _LEGACY_MOUNTS = ("/trainer_id", "/trainer_count")
-_LISTS = ("spec.volumes", "spec.trainers.volumes", "spec.pservers.volumes")
+_LISTS = ("spec.volumes", "spec.trainers.volumes", "spec.pservers.volumes", "spec.roles")
 
 
 def clean(path: str) -> str:
@@ -71,12 +70,11 @@ def together(spec: Spec) -> Iterator[Together]:
     common = [(("spec", "volumes", index), volume) for index, volume in enumerate(spec.volumes)]
     listed: list[tuple[Path, Volume]] = [*common]
     yield Together(listed, 0)
-    for role in ROLES:
-        declared = getattr(spec, role)
-        if declared and declared.volumes:
+    for name in roles.names(spec):
+        if volumes := roles.role(spec, name).volumes:
             own: list[tuple[Path, Volume]] = [
-                (("spec", role, "volumes", index), volume)
-                for index, volume in enumerate(declared.volumes)
+                ((*roles.path(name), "volumes", index), volume)
+                for index, volume in enumerate(volumes)
             ]
             yield Together([*common, *own], len(common))
 
@@ -229,11 +227,12 @@ def shared_claims(facts: Facts) -> Iterator[Diagnostic]:
         if claim is None or isinstance(claim, str):
             continue
         path = (*listed, "claim", "access")
-        roles = [role for role in ROLES if listed[1] in ("volumes", role)]
-        replicas = sum(runtime.replicas(facts.job, role) for role in roles)
+        owner = roles.under(listed)
+        sharing = [owner] if owner else roles.names(facts.job.spec)
+        replicas = sum(runtime.replicas(facts.job, name) for name in sharing)
         if claim.access in ("ReadWriteOnce", "ReadWriteOncePod") and replicas > 1:
             where = "node" if claim.access == "ReadWriteOnce" else "replica"
-            whose = "the job has" if len(roles) > 1 else f"{roles[0]} have"
+            whose = roles.clause(owner, "have") if owner else "the job has"
             message = (
                 f"{claim.access} allows one {where} to mount volume {volume.name}, "
                 f"but {whose} {replicas} replicas"

@@ -70,6 +70,15 @@ ObjectName = Annotated[
         253,
     ),
 ]
+RoleKey = Annotated[
+    str,
+    _format(
+        "role name",
+        r"^[a-z]([-a-z0-9]*[a-z0-9])?$",
+        "at most 30 lower-case letters, digits and hyphens, starting with a letter",
+        30,
+    ),
+]
 Label = Annotated[
     str, _format("name", _NAME, "at most 63 lower-case letters, digits and hyphens", 63)
 ]

@@ -16,6 +16,7 @@ from paddlespec.model.base import (
     Model,
     ObjectName,
     ParameterName,
+    RoleKey,
     Scalar,
     Text,
     described,
@@ -25,6 +26,7 @@ from paddlespec.model.network import Network
 from paddlespec.model.pod import Pod
 from paddlespec.model.role import (
     Pservers,
+    Role,
     Trainers,
 )
 from paddlespec.model.run import (
@@ -152,6 +154,12 @@ class Spec(Model):
         None,
         description="Replicas that hold the parameters, in modes ps and legacy.",
         examples=[{"replicas": 2}],
+    )
+    roles: dict[RoleKey, Role] = Field(
+        {},
+        description="Further roles by name, such as an evaluator or a model server. They do not "
+        "train: the trainers decide when the job ends, and the other roles are stopped.",
+        examples=[{"evaluator": {"command": "python evaluate.py"}}],
     )
     legacy: Legacy | None = Field(
         None, description="Settings of mode legacy.", examples=[{"topology": "conf.py"}]

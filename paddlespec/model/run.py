@@ -13,6 +13,7 @@ from paddlespec.model.base import (
     Model,
     Object,
     ObjectName,
+    RoleKey,
     Text,
     described,
 )
@@ -113,8 +114,8 @@ class Policy(Model):
     keep_finished: Duration | None = Field(
         None,
         description="How long to keep the finished job in the cluster. Defaults to 7d; with "
-        "pservers on plain Kubernetes to 1h, because idle pservers run until then unless a client "
-        "waits for the job.",
+        "pservers or further roles on plain Kubernetes to 1h, because they run until then unless a "
+        "client waits for the job.",
         examples=["7d"],
     )
     when_changed: Literal["refuse", "replace-finished", "replace-running"] = Field(
@@ -144,9 +145,7 @@ class PatchTarget(Model):
 
     kind: Text | None = Field(None, description="Kind of the object.", examples=["Job"])
     name: Text | None = Field(None, description="Name of the object.", examples=["fit-a-line"])
-    role: Literal["trainers", "pservers"] | None = Field(
-        None, description="Role of the object.", examples=["trainers"]
-    )
+    role: RoleKey | None = Field(None, description="Role of the object.", examples=["trainers"])
 
 
 class Operation(Model):

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from paddlespec.render import roles
 from paddlespec.spec.frozen import Record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from paddlespec.model import Job
-    from paddlespec.render.runtime import RoleName
+    from paddlespec.render.roles import RoleName
 
 # Set by paddlespec, by the controllers of pods, or read from workloads alone.
 _RESERVED = (
@@ -49,7 +50,7 @@ def is_users(label: str) -> bool:
 def settings(job: Job, role: RoleName) -> Json:
     """Return the pod settings of *role* in the form of the spec, without what is unset."""
     own: Json = _written(job.spec.pod)
-    return _merged(own, _written(getattr(job.spec, role).pod))
+    return _merged(own, _written(roles.role(job.spec, role).pod))
 
 
 def _written(value: Any) -> Any:

@@ -8,7 +8,7 @@ it as a host port, and the scheduler keeps them on different nodes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 if TYPE_CHECKING:
@@ -73,10 +73,10 @@ def legacy_counts(job: Job) -> tuple[int, int]:
     return (legacy.ports, legacy.sparse_ports) if legacy else (1, 1)
 
 
-def reserved(job: Job, role: Literal["trainers", "pservers"], *, meets: bool) -> dict[str, int]:
+def reserved(job: Job, role: str, *, meets: bool) -> dict[str, int]:
     """Return the ports that the runtime contract reserves in the replicas of *role*, by name."""
     mode, ports = job.spec.mode, of(job)
-    if mode == "collective" and meets:
+    if role == "trainers" and mode == "collective" and meets:
         return {"master": ports.master}
     if role != "pservers" or mode not in ("ps", "legacy"):
         return {}

@@ -7,16 +7,14 @@ bytes do not depend on the namespace. A value may refer only to earlier variable
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from paddlespec.quantity import quantity
-from paddlespec.render import devices, ports
+from paddlespec.render import devices, ports, roles
 
 if TYPE_CHECKING:
     from paddlespec.model import Job, NewClaim, Sidecar, Volume
-
-RoleName = Literal["trainers", "pservers"]
-ROLES: tuple[RoleName, ...] = ("trainers", "pservers")
+    from paddlespec.render.roles import RoleName
 
 _TRAINER_PORTS = 20
 DELIVERED = "/workspace"
@@ -56,7 +54,7 @@ class Naming(NamedTuple):
     How a workload names the replicas of a job.
 
     In `host` and `service`, `{job}` is replaced by the name of the job, `{role}` by the role, `{one}`
-    by its singular (trainer, pserver), and `{index}` by the index of the replica. `run` is the pod
+    by its singular if it is one of Paddle's (trainer, pserver), and `{index}` by the index of the replica. `run` is the pod
     field that identifies the run.
     """
 
@@ -97,12 +95,12 @@ def is_managed(name: str) -> bool:
 
 def workload_name(job: Job, role: RoleName) -> str:
     """Return the name of the objects of a role, if every role has its own."""
-    return f"{job.metadata.name}-{role.removesuffix('s')}"
+    return f"{job.metadata.name}-{roles.singular(role)}"
 
 
 def replicas(job: Job, role: RoleName) -> int:
     """Return the number of replicas of *role*."""
-    declared = getattr(job.spec, role)
+    declared = roles.declared(job.spec, role)
     return declared.replicas if declared else 0
 
 
@@ -116,13 +114,13 @@ def processes(job: Job) -> int:
 
 def volumes(job: Job, role: RoleName) -> list[Volume]:
     """Return the volumes of *role*: those of the spec, then its own."""
-    declared = getattr(job.spec, role)
+    declared = roles.declared(job.spec, role)
     return [*job.spec.volumes, *(declared.volumes if declared else ())]
 
 
 def sidecars(job: Job, role: RoleName) -> list[Sidecar]:
     """Return the sidecars of *role*: those of the spec, then its own."""
-    declared = getattr(job.spec, role)
+    declared = roles.declared(job.spec, role)
     return [*job.spec.sidecars, *(declared.sidecars if declared else ())]
 
 
@@ -132,11 +130,16 @@ def new_claim(volume: Volume) -> NewClaim | None:
 
 
 def meets(job: Job) -> bool:
-    """Whether replicas communicate with each other and therefore need host names."""
+    """Whether replicas train together, so that none can be restarted alone."""
     spec = job.spec
     return spec.mode in ("ps", "legacy") or (
         spec.mode == "collective" and spec.trainers.replicas > 1
     )
+
+
+def has_hosts(job: Job) -> bool:
+    """Whether replicas communicate with each other and therefore need host names."""
+    return meets(job) or bool(job.spec.roles)
 
 
 def host(job: Job, role: RoleName, index: int | str, naming: Naming = PER_ROLE) -> str:
@@ -150,7 +153,7 @@ def hosts(job: Job, role: RoleName, naming: Naming = PER_ROLE) -> list[str]:
 
 
 def _placeholders(job: Job, role: RoleName) -> dict[str, str]:
-    return {"job": job.metadata.name, "role": role, "one": role.removesuffix("s")}
+    return {"job": job.metadata.name, "role": role, "one": roles.singular(role)}
 
 
 def reserved_ports(job: Job, role: RoleName) -> dict[str, int]:
@@ -221,15 +224,15 @@ def code_folder(job: Job) -> str | None:
 def environment(job: Job, role: RoleName, context: Context) -> dict[str, str]:
     """Return the managed variables of a replica of *role*, in order; IDX and NS precede them."""
     variables = common(job, role, context)
-    match job.spec.mode:
+    match job.spec.mode if role in roles.PADDLE else None:
         case "collective":
             variables |= _collective(job, role, context.naming)
         case "ps":
             variables |= _ps(job, role, context.naming)
         case "legacy":
             variables |= _legacy(job, role, context.naming)
-        case "parallel":
-            pass  # independent replicas only need their index and count
+        case _:
+            pass  # independent replicas, and roles that do not train, need no variables of Paddle
     return {**variables, "PYTHONUNBUFFERED": "1"}
 
 
@@ -247,6 +250,8 @@ def common(job: Job, role: RoleName, context: Context) -> dict[str, str]:
         variables["PADDLESPEC_OUTPUT"] = folder
     if context.datacenter:
         variables["PADDLE_CLOUD_CURRENT_DATACENTER"] = context.datacenter
+    for name in roles.names(job.spec) if job.spec.roles else ():
+        variables[roles.hosts_variable(name)] = ",".join(hosts(job, name, context.naming))
     return variables
 
 

@@ -191,6 +191,9 @@ RECORDED_SPEC = Shape(
                         "scheduling": _or_null(_object({"queue": {"type": ["string", "null"]}})),
                         "trainers": _ROLE,
                         "pservers": _ROLE,
+                        "roles": _or_null(
+                            {"type": "object", "additionalProperties": _ROLE, "maxProperties": 100}
+                        ),
                     }
                 )
             ),

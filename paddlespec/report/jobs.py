@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
+from paddlespec.render.roles import PADDLE
 from paddlespec.report.moments import ago, duration, moment
 from paddlespec.report.table import Column, table
 
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
     from paddlespec.runs.state import JobState, RoleState, Worker
     from paddlespec.shapes import jobs as shapes
 
+_T = TypeVar("_T")
 UNCOUNTED = "counts were deleted with its objects"
+_OTHERS = Column("OTHERS")
 _SPACE = Column("NAMESPACE", cut=True)
 _JOBS = (
     Column("NAME", cut=True),
@@ -22,6 +25,7 @@ _JOBS = (
     Column("STATE", states=True),
     Column("TRAINERS", right=True),
     Column("PSERVERS", right=True),
+    _OTHERS,
     Column("DONE", right=True),
     Column("FAIL", right=True),
     Column("AGE", right=True),
@@ -59,6 +63,9 @@ def jobs(
     """Print a row for each job; *spaces* adds the namespaces."""
     columns = [*([_SPACE] if spaces else []), *_JOBS]
     rows = [[*([job.namespace] if spaces else []), *_job(job, now)] for job in jobs]
+    if not any(map(_others, jobs)):
+        unused = columns.index(_OTHERS)
+        columns, rows = _without(columns, unused), [_without(row, unused) for row in rows]
     return table(columns, rows, wide=wide, width=width, color=color)
 
 
@@ -148,6 +155,7 @@ def _job(job: JobState, now: datetime) -> list[str]:
         job.stage.value,
         _ready(trainers),
         _ready(job.role("pservers")),
+        _others(job),
         _count(trainers, trainers.succeeded) if trainers else "",
         _count(trainers, sum(role.failed for role in job.roles)) if trainers else "",
         ago(job.started, now),
@@ -158,6 +166,16 @@ def _job(job: JobState, now: datetime) -> list[str]:
         str(job.run) if job.run is not None else "",
         job.user or "",
     ]
+
+
+def _others(job: JobState) -> str:
+    """Count the ready replicas of the roles that the job names itself."""
+    own = (role for role in job.roles if role.name not in PADDLE)
+    return ",".join(f"{role.name} {_ready(role)}" for role in own)
+
+
+def _without(items: list[_T], index: int) -> list[_T]:
+    return [*items[:index], *items[index + 1 :]]
 
 
 def _ready(role: RoleState | None) -> str:

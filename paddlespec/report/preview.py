@@ -113,7 +113,7 @@ def _runs(page: Page, loaded: Loaded, manifests: Sequence[Manifest]) -> None:
     while not page.fits(heads, _cells(rows, heads)) and heads[-1] in _LAST:
         below.insert(0, heads.pop())
     _table(page, heads, _cells(rows, heads))
-    facts = [(head, row["role"], row[head]) for head in below for row in rows if row[head]]
+    facts = [(head, row["role"], row[head]) for head in below for row in rows if row.get(head)]
     facts += [("command", workload.role, _command(workload)) for workload in sets]
     page.facts(_shared([*facts, *_beside(sets)]))
 
@@ -130,7 +130,7 @@ def _role(loaded: Loaded, workload: Workload) -> dict[str, str]:
     """Return a row of the table, keyed by its heads."""
     resources = workload.container.get("resources") or {}
     row = {"role": workload.role, "replicas": str(workload.replicas)}
-    if loaded.job.spec.mode == "collective":
+    if loaded.job.spec.mode == "collective" and workload.role == "trainers":
         row["processes per replica"] = str(runtime.processes(loaded.job))
     row |= _amounts(resources.get("requests") or {}, resources.get("limits") or {})
     row["claims"] = ", ".join(claim["name"] for claim in resources.get("claims") or ())
@@ -205,8 +205,8 @@ def _totals(page: Page, loaded: Loaded, manifests: Sequence[Manifest]) -> None:
         label = "CPU" if name == "cpu" else name
         facts.append((label, f"{text}   {rounded(used)} {unit(name)}" if used else text))
     page.facts(facts)
-    if after := lingering(manifests, resources):
-        page.line(_lingering(*after))
+    for duration, share in lingering(manifests, resources):
+        page.line(_lingering(duration, share))
 
 
 def _cpu_first(amount: tuple[str, Decimal]) -> tuple[bool, bool]:
@@ -223,8 +223,13 @@ def _lingering(duration: int, share: Share) -> str:
     requests = ", ".join(
         f"{as_amount(name, amount)} {name}" for name, amount in share.per_replica.items()
     )
+    runs_on = (
+        "Pservers do not exit on their own. `apply --wait complete` stops them with the trainers"
+        if share.role == "pservers"
+        else f"Role {share.role} ends with the trainers only if `apply --wait complete` stops it"
+    )
     return (
-        f"Pservers do not exit on their own. `apply --wait complete` stops them with the trainers; "
+        f"{runs_on}; "
         f"without a waiting client, {share.replicas} x ({requests}) keep running for up to "
         f"{length(duration)} ({wasted} wasted)."
     )

@@ -80,7 +80,7 @@ def next_commands(status: Status, where: str = "") -> list[str]:
     apply = f"paddlespec apply {spec}{where}{target}"
     again = f"{apply} --rerun"
     logs = f"paddlespec logs {name}"
-    pservers = job.role("pservers")
+    lingers = any(role.name != "trainers" and role.ready for role in job.roles)
     match job.stage:
         case Stage.running:
             hindered = any(role.why for role in job.roles)
@@ -95,7 +95,7 @@ def next_commands(status: Status, where: str = "") -> list[str]:
         case Stage.failed:
             # The logs of pods go with them.
             return [logs if status.workers else f"paddlespec get history {name}", again]
-        case Stage.succeeded if pservers is not None and pservers.ready:
+        case Stage.succeeded if lingers:
             return [f"paddlespec kill {name}"]
         case Stage.succeeded:
             return [logs] if status.workers else [f"paddlespec get history {name}"]

@@ -223,7 +223,7 @@ def _words(manifests: Sequence[Manifest]) -> dict[str, dict[str, str]]:
 
 
 def _shares(manifests: Sequence[Manifest]) -> list[Share]:
-    """List what each role requests; pservers end when the trainers' Job is removed."""
+    """List what each role requests; other roles end when the trainers' Job is removed."""
     requested = [
         Share(workload.role, workload.replicas, demand(workload.pod), workload.deadline)
         for workload in workloads(manifests)

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from paddlespec import workloads as registry
 from paddlespec.capacity.demand import demand
 from paddlespec.quantity import quantity, seconds
-from paddlespec.render import runtime
+from paddlespec.render import roles, runtime
 from paddlespec.render.manifest import identity, role
 from paddlespec.render.resources import resources
-from paddlespec.render.runtime import ROLES
 from paddlespec.targets import fabric
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
     from paddlespec.model import Job
     from paddlespec.render.manifest import Manifest
-    from paddlespec.render.runtime import RoleName
+    from paddlespec.render.roles import RoleName
     from paddlespec.workloads import RolePods
 
 Json = dict[str, Any]
@@ -66,12 +65,13 @@ def workloads(manifests: Iterable[Manifest]) -> list[Workload]:
     rendered = list(registry.roles(manifests))
     sets = [
         _workload(name, manifest, pods)
-        for name in ROLES
+        for name in roles.ordered(pods.role for _, pods in rendered if pods.role)
         for manifest, pods in rendered
         if pods.role == name
     ]
-    processes = (_processes(name, manifests) for name in ROLES)
-    return [*sets, *(workload for workload in processes if workload)]
+    processes = [manifest for manifest in manifests if manifest["kind"] == "Process"]
+    names = roles.ordered(name for manifest in processes if (name := role(manifest)))
+    return [*sets, *(_processes(name, manifests) for name in names)]
 
 
 def shares(job: Job, manifests: Sequence[Manifest]) -> list[Share]:
@@ -83,28 +83,27 @@ def shares(job: Job, manifests: Sequence[Manifest]) -> list[Share]:
     rendered = {workload.role: workload for workload in workloads(manifests)}
     timeout = seconds(job.spec.policy.timeout) if job.spec.policy.timeout else None
     shares: list[Share] = []
-    for name in ROLES:
+    for name in roles.ordered([*roles.names(job.spec), *rendered]):
         if name in rendered:
             own = rendered[name]
             share = Share(name, own.replicas, demand(own.pod), own.deadline)
-        elif declared := getattr(job.spec, name):
-            requests = resources(declared.resources, fabric.devices(job, name)).get("requests", {})
+        else:
+            declared = roles.role(job.spec, name).resources
+            requests = resources(declared, fabric.devices(job, name)).get("requests", {})
             amounts = {key: quantity(value) for key, value in requests.items()}
             share = Share(name, runtime.replicas(job, name), amounts, timeout)
-        else:
-            continue
         shares.append(share._replace(deadline=_end(share, shares, _outlived(manifests))))
     return shares
 
 
 def _outlived(manifests: Sequence[Manifest]) -> int | None:
-    """Return for how many seconds pservers may outlive the trainers; zero if they end together."""
+    """Return for how many seconds roles may outlive the trainers; zero if they end together."""
     owner = registry.owner(manifests)
     return 0 if owner and registry.of(owner).KIND.ends_servers else kept(manifests)
 
 
 def _end(share: Share, before: list[Share], keep: int | None) -> int | None:
-    """Return when a role ends at the latest: pservers with the trainers, or with the run."""
+    """Return when a role ends at the latest: with the trainers, or with the run."""
     trainers = next((share.deadline for share in before if share.role == "trainers"), None)
     if share.role == "trainers" or trainers is None or keep is None:
         return share.deadline
@@ -137,13 +136,11 @@ def hours(shares: Iterable[Share], name: str) -> Decimal | None:
     return used
 
 
-def lingering(manifests: Sequence[Manifest], shares: Iterable[Share]) -> tuple[int, Share] | None:
-    """Return for how many seconds pservers outlive the trainers unless stopped, and their share."""
+def lingering(manifests: Sequence[Manifest], shares: Iterable[Share]) -> list[tuple[int, Share]]:
+    """List the roles that may outlive the trainers unless stopped, and for how many seconds."""
     keep = _outlived(manifests)
-    share = next((share for share in shares if share.role == "pservers"), None)
-    if share is None or not keep:
-        return None
-    return min(keep, share.deadline or keep), share
+    others = [share for share in shares if share.role != "trainers"]
+    return [(min(keep, share.deadline or keep), share) for share in others] if keep else []
 
 
 def unit(name: str) -> str:
@@ -179,15 +176,13 @@ def _workload(name: RoleName, manifest: Manifest, pods: RolePods) -> Workload:
     )
 
 
-def _processes(name: RoleName, manifests: Sequence[Manifest]) -> Workload | None:
+def _processes(name: RoleName, manifests: Sequence[Manifest]) -> Workload:
     """Describe the processes of a role, which differ only by index, as a pod."""
     processes = [
         manifest
         for manifest in manifests
         if manifest["kind"] == "Process" and role(manifest) == name
     ]
-    if not processes:
-        return None
     spec = processes[0]["spec"]
     first = str(identity(processes[0]))
     last = len(processes) - 1

@@ -17,11 +17,6 @@ if TYPE_CHECKING:
 
 _QUEUE: Path = ("spec", "scheduling", "queue")
 _SCHEDULER: Path = ("spec", "scheduling", "scheduler")
-_VOLUMES: tuple[Path, ...] = (
-    ("spec", "volumes"),
-    ("spec", "trainers", "volumes"),
-    ("spec", "pservers", "volumes"),
-)
 _DEFAULT = "default"
 
 
@@ -70,7 +65,10 @@ def _with_queue(
 
 def _stored(document: Document) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Yield the volumes that name a storage and no other source, with their path."""
-    for path in _VOLUMES:
+    named = document.at(("spec", "roles"))
+    roles: list[Path] = [("spec", "trainers"), ("spec", "pservers")]
+    roles += [("spec", "roles", name) for name in named] if isinstance(named, dict) else []
+    for path in ((*holder, "volumes") for holder in (("spec",), *roles)):
         volumes = document.at(path)
         for index, volume in enumerate(volumes if isinstance(volumes, list) else ()):
             if isinstance(volume, dict) and isinstance(volume.get("storage"), str):

@@ -109,6 +109,10 @@ class _Names:
         self.datacenter = datacenter
         parameters = document.at(_PARAMETERS)
         self.parameters: dict[str, Any] = parameters if isinstance(parameters, dict) else {}
+        named = document.at(("spec", "roles"))
+        self.fixed = dict(_FIXED)
+        for role in named if isinstance(named, dict) else ():
+            self.fixed[f"spec.roles.{role}.replicas"] = ("spec", "roles", role, "replicas")
         self.resolving: list[str] = []
         self.resolved: dict[str, Any] = {}
         self.used: set[str] = set()
@@ -161,8 +165,8 @@ class _Names:
             if value is None or isinstance(value, (dict, list)):
                 raise _Unresolved(f'parameter "{key}" has no value', is_reported=True)
             return value
-        if name in _FIXED:
-            path = _FIXED[name]
+        if name in self.fixed:
+            path = self.fixed[name]
             value = self.document.at(path)
             if value is None and name in self.defaults():
                 return _DEFAULT_REPLICAS
@@ -174,11 +178,11 @@ class _Names:
                 raise _Unresolved("no datacenter is selected", "select one with --datacenter")
             return self.datacenter
         names = [
-            *_FIXED,
+            *self.fixed,
             "datacenter.name",
             *(f"parameters.{parameter}" for parameter in self.parameters),
         ]
-        hint = "use one of parameters.NAME, datacenter.name, " + ", ".join(_FIXED)
+        hint = "use one of parameters.NAME, datacenter.name, " + ", ".join(self.fixed)
         message = f'unknown name "{name}" in expression'
         raise _Unresolved(message, did_you_mean(name, names) or hint, code="unknown-name")
 
@@ -187,6 +191,7 @@ class _Names:
         yield "spec.trainers.replicas"
         if self.document.at(("spec", "pservers")) is not None:
             yield "spec.pservers.replicas"
+        yield from self.fixed.keys() - _FIXED.keys()
 
 
 def _text(value: Any) -> str:

@@ -127,10 +127,16 @@ _VOLUME_LISTS: tuple[Path, ...] = (
 )
 
 
+def _lists_volumes(path: Path) -> bool:
+    """Whether *path*, inside a spec, is a list of volumes: of the spec, or of one of its roles."""
+    of_role = len(path) == 3 and (path[0], path[2]) == ("roles", "volumes")
+    return of_role or path in _VOLUME_LISTS
+
+
 def _kinds(path: Path) -> tuple[frozenset[str], ...]:
     """Return the keys that select the kind of the tagged union at *path*, if it is one."""
     inside = _inside(path)
-    if inside[:-1] in _VOLUME_LISTS:
+    if _lists_volumes(inside[:-1]):
         return _VOLUME_KINDS
     return _ENV_KINDS if len(inside) > 1 and inside[-2] == "env" else ()
 

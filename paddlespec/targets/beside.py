@@ -6,8 +6,7 @@ from binascii import b2a_base64
 from typing import TYPE_CHECKING, Any
 
 from paddlespec.quantity import canonical
-from paddlespec.render import runtime
-from paddlespec.render.runtime import ROLES
+from paddlespec.render import roles, runtime
 from paddlespec.targets.metadata import metadata_of
 from paddlespec.targets.sources import claim_name
 
@@ -23,7 +22,8 @@ def beside(job: Job, context: Context) -> list[Piece]:
     """Return the objects that the pods of *job* refer to."""
     pieces: list[Piece] = []
     metadata = metadata_of(job, context)
-    mounted = {volume.name: volume for role in ROLES for volume in runtime.volumes(job, role)}
+    names = roles.names(job.spec)
+    mounted = {volume.name: volume for role in names for volume in runtime.volumes(job, role)}
     for volume in mounted.values():
         if new := runtime.new_claim(volume):
             claim = {
@@ -38,7 +38,7 @@ def beside(job: Job, context: Context) -> list[Piece]:
         archive = b2a_base64(context.code.content, newline=False).decode()
         pieces.append(("kubernetes/code", {"metadata": metadata(name, None), "archive": archive}))
     if job.spec.scheduling.scheduler == "volcano":
-        members = sum(runtime.replicas(job, role) for role in ROLES)
+        members = sum(runtime.replicas(job, role) for role in names)
         values = {"metadata": metadata(job.metadata.name, None), "members": members}
         pieces.append(("kubernetes/pod-group", {**values, "scheduling": job.spec.scheduling}))
     return pieces

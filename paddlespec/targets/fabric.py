@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from paddlespec.model import Job
-    from paddlespec.render.runtime import RoleName
+    from paddlespec.render.roles import RoleName
 
 _RESOURCE, _COUNT = "rdma/hca", 1
 # Interfaces of a node that lead to containers and virtual machines, not to other nodes. NCCL's own

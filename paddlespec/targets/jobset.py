@@ -1,7 +1,7 @@
 """
 The target `jobset`: all roles of a job as one JobSet, which needs its controller in the cluster.
 
-The controller stops the pservers with the trainers, and restarts all roles together; for Kueue the
+The controller stops the other roles with the trainers, and restarts all roles together; for Kueue the
 job is one workload. As for `kubernetes`, fields that only apply can know are not rendered.
 """
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddlespec import workloads
 from paddlespec.quantity import seconds
-from paddlespec.render import runtime
+from paddlespec.render import roles, runtime
 from paddlespec.render.manifest import JOB_LABEL, ROLE_LABEL
 from paddlespec.render.runtime import Naming
 from paddlespec.targets.beside import beside
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from paddlespec.diagnostic import Diagnostic
     from paddlespec.model import Job
     from paddlespec.render.manifest import Manifest
-    from paddlespec.render.runtime import Context, RoleName
+    from paddlespec.render.roles import RoleName
+    from paddlespec.render.runtime import Context
     from paddlespec.render.template import Templates
     from paddlespec.targets.beside import Piece
 
@@ -41,9 +42,7 @@ naming = Naming(
 )
 _KEEP = "7d"
 # Trainers reach their own deadline first.
-_PSERVERS_LONGER = 600
-# A role follows those it may depend on.
-_ORDER: tuple[RoleName, ...] = ("pservers", "trainers")
+_OTHERS_LONGER = 600
 
 Values = dict[str, Any]
 
@@ -79,18 +78,19 @@ def plan(job: Job, context: Context) -> Plan:
     restarts = 0 if job.spec.mode == "parallel" else job.spec.policy.retries
     job_set = {
         "metadata": queued(job, metadata),
-        "meets": runtime.meets(job),
+        "meets": runtime.has_hosts(job),
         "restarts": restarts,
         "keep": keep_seconds(job),
     }
-    roles = [_role(job, name, context) for name in _ORDER if getattr(job.spec, name)]
-    return Plan(beside(job, context), job_set, roles)
+    # A role follows those it may depend on: trainers depend on pservers.
+    order = sorted(roles.names(job.spec), key=lambda name: name != "pservers")
+    return Plan(beside(job, context), job_set, [_role(job, name, context) for name in order])
 
 
 def render(job: Job, context: Context, templates: Templates) -> list[Manifest]:
     """Render the objects of *job* in the order in which they are applied."""
     planned = plan(job, context)
-    roles = [
+    replicated = [
         {
             "name": role["name"],
             "after": role["after"],
@@ -99,7 +99,9 @@ def render(job: Job, context: Context, templates: Templates) -> list[Manifest]:
         for role in planned.roles
     ]
     objects = [templates.render(f"{name}.yaml.j2", values) for name, values in planned.beside]
-    objects.append(templates.render("jobset/job-set.yaml.j2", {**planned.job_set, "roles": roles}))
+    objects.append(
+        templates.render("jobset/job-set.yaml.j2", {**planned.job_set, "roles": replicated})
+    )
     return in_apply_order(objects)
 
 
@@ -135,8 +137,8 @@ def _limits(job: Job, name: RoleName) -> Values:
     """Return the limits of a role's Job; one failure restarts the whole set."""
     policy = job.spec.policy
     deadline = seconds(policy.timeout) if policy.timeout else None
-    if name == "pservers" and deadline:
-        deadline += _PSERVERS_LONGER
+    if name != "trainers" and deadline:
+        deadline += _OTHERS_LONGER
     return {
         "retries": 0,
         "retries_per_index": policy.retries if job.spec.mode == "parallel" else 0,

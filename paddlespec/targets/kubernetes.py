@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddlespec.quantity import seconds
-from paddlespec.render import runtime
+from paddlespec.render import roles, runtime
 from paddlespec.render.manifest import JOB_LABEL, ROLE_LABEL
-from paddlespec.render.runtime import ROLES
 from paddlespec.targets.beside import beside
 from paddlespec.targets.metadata import metadata_of
 from paddlespec.targets.pod_template import pod_values
@@ -27,7 +26,8 @@ if TYPE_CHECKING:
     from paddlespec.diagnostic import Diagnostic
     from paddlespec.model import Job
     from paddlespec.render.manifest import Manifest
-    from paddlespec.render.runtime import Context, RoleName
+    from paddlespec.render.roles import RoleName
+    from paddlespec.render.runtime import Context
     from paddlespec.render.template import Templates
     from paddlespec.targets.beside import Piece
 
@@ -35,9 +35,9 @@ backend = "cluster"
 naming = runtime.PER_ROLE
 
 _KEEP = "7d"
-_KEEP_PSERVERS = "1h"
-# Pservers get a later deadline than trainers, in case no client stops them.
-_PSERVER_EXTRA_SECONDS = 600
+_KEEP_OTHERS = "1h"
+# Other roles get a later deadline than trainers, in case no client stops them.
+_EXTRA_SECONDS = 600
 
 Values = dict[str, Any]
 
@@ -52,25 +52,29 @@ def check(facts: Facts) -> Iterator[Diagnostic]:
     """Report fields that plain Kubernetes does not support."""
     yield from check_scheduling(facts)
     scheduling = facts.job.spec.scheduling
-    if scheduling.gang and scheduling.scheduler == "kueue" and facts.job.spec.pservers:
-        message = "Kueue admits trainers and pservers separately"
+    if scheduling.gang and scheduling.scheduler == "kueue" and _others(facts.job):
+        message = f"Kueue admits {' and '.join(roles.names(facts.job.spec))} separately"
         hint = "use `target: jobset`, which is a single workload, or `scheduler: volcano`"
         yield facts.error("unsupported", message, GANG, hint)
 
 
 def keep_seconds(job: Job) -> int:
-    """Return how long to keep a finished job; pservers run that long unless a client stops them."""
-    default = _KEEP_PSERVERS if job.spec.pservers else _KEEP
+    """Return how long to keep a finished job; other roles run until then unless a client acts."""
+    default = _KEEP_OTHERS if _others(job) else _KEEP
     return seconds(job.spec.policy.keep_finished or default)
+
+
+def _others(job: Job) -> bool:
+    """Whether a job has roles that do not end with the trainers by themselves."""
+    return len(roles.names(job.spec)) > 1
 
 
 def plan(job: Job, context: Context) -> Plan:
     """Compute the values of all templates."""
     pieces = beside(job, context)
     common = metadata_of(job, context)
-    for role in ROLES:
-        if getattr(job.spec, role):
-            pieces += _role(job, role, context, common)
+    for role in roles.names(job.spec):
+        pieces += _role(job, role, context, common)
     return Plan(pieces)
 
 
@@ -85,7 +89,7 @@ def _role(job: Job, name: RoleName, context: Context, common: Any) -> list[Piece
     workload = runtime.workload_name(job, name)
     metadata = common(workload, name)
     pieces: list[Piece] = []
-    if runtime.meets(job):
+    if runtime.has_hosts(job):
         selector = {JOB_LABEL: job.metadata.name, ROLE_LABEL: name}
         values = {"metadata": metadata, "selector": selector, "ports": replica.ports()}
         pieces.append(("kubernetes/service", values))
@@ -94,7 +98,7 @@ def _role(job: Job, name: RoleName, context: Context, common: Any) -> list[Piece
         "metadata": queued(job, metadata) if kind == "job" else metadata,
         "replicas": replica.role.replicas,
         "indexed": replica.indexed,
-        "service": workload if runtime.meets(job) else None,
+        "service": workload if runtime.has_hosts(job) else None,
         "job": _job(job, name),
         "pod": pod_values(replica),
     }
@@ -107,8 +111,8 @@ def _job(job: Job, name: RoleName) -> Values:
     policy = job.spec.policy
     is_alone = not runtime.meets(job)
     deadline = seconds(policy.timeout) if policy.timeout else None
-    if name == "pservers" and deadline:
-        deadline += _PSERVER_EXTRA_SECONDS
+    if name != "trainers" and deadline:
+        deadline += _EXTRA_SECONDS
     return {
         "retries": policy.retries if is_alone and job.spec.mode == "collective" else 0,
         # Independent replicas are retried individually, without a common limit.

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddlespec import workloads
 from paddlespec.quantity import seconds
-from paddlespec.render import runtime
+from paddlespec.render import roles, runtime
 from paddlespec.render.resources import resources
-from paddlespec.render.runtime import ROLES
 from paddlespec.targets.metadata import metadata_of
 from paddlespec.targets.pods import Replica
 from paddlespec.targets.process_env import check_variables, process_env
@@ -30,7 +29,8 @@ if TYPE_CHECKING:
     from paddlespec.diagnostic import Diagnostic
     from paddlespec.model import Job, Resources
     from paddlespec.render.manifest import Manifest
-    from paddlespec.render.runtime import Context, RoleName
+    from paddlespec.render.roles import RoleName
+    from paddlespec.render.runtime import Context
     from paddlespec.render.template import Templates
 
 backend = "local"
@@ -59,19 +59,23 @@ def check(facts: Facts) -> Iterator[Diagnostic]:
     yield from check_variables(facts)
     if spec.mode == "legacy":
         yield from _image_programs(facts)
-    else:
-        for role in ROLES:
-            if document.at(("spec", role)) is None and role != "trainers":
-                continue
-            if not any(document.at(path) for path in (("spec", role, "command"), _COMMAND)):
-                message = f"{role} use the command of the image, but target local has no image"
-                places = (("spec", role, "args"), ("spec", "args"))
-                given = next((place for place in places if document.at(place)), _COMMAND)
-                yield facts.error("unsupported", message, given, "add `command`", key=True)
+    for role in roles.names(spec):
+        if spec.mode == "legacy" and role in roles.PADDLE:
+            continue
+        path = roles.path(role)
+        if not any(document.at(place) for place in ((*path, "command"), _COMMAND)):
+            who = roles.clause(role, "use")
+            message = f"{who} the command of the image, but target local has no image"
+            places = ((*path, "args"), ("spec", "args"))
+            given = next((place for place in places if document.at(place)), _COMMAND)
+            yield facts.error("unsupported", message, given, "add `command`", key=True)
     if spec.pservers and workloads.restarts(spec.pservers.workload):
         message = "target local does not restart a lost pserver: it fails the run"
         yield facts.warning("unsupported", message, ("spec", "pservers", "workload"))
-    for path in (("spec", "sidecars"), *(("spec", role, "sidecars") for role in ROLES)):
+    for path in (
+        ("spec", "sidecars"),
+        *((*roles.path(name), "sidecars") for name in roles.names(spec)),
+    ):
         if document.at(path):
             message = "target local runs no sidecars"
             yield facts.warning("unsupported", message, path, key=True)
@@ -102,14 +106,13 @@ def plan(job: Job, context: Context) -> Plan:
     metadata = metadata_of(job, context)
     rehearsal = _object("Rehearsal", metadata(job.metadata.name, None), _rehearsal(job, context))
     processes = []
-    for name in ROLES:
-        if getattr(job.spec, name):
-            replica = Replica(job, name, context)
-            workload = runtime.workload_name(job, name)
-            processes += [
-                _object("Process", metadata(f"{workload}-{index}", name), _process(replica, index))
-                for index in range(replica.role.replicas)
-            ]
+    for name in roles.names(job.spec):
+        replica = Replica(job, name, context)
+        workload = runtime.workload_name(job, name)
+        processes += [
+            _object("Process", metadata(f"{workload}-{index}", name), _process(replica, index))
+            for index in range(replica.role.replicas)
+        ]
     return Plan(rehearsal, processes)
 
 
@@ -160,7 +163,6 @@ def _code(job: Job, context: Context) -> Values | None:
 
 def _process(replica: Replica, index: int) -> Values:
     job, name = replica.job, replica.name
-    meets = runtime.meets(job)
     waits = name == "trainers" and job.spec.pservers and job.spec.mode != "parallel"
     ports = {
         key: port
@@ -169,7 +171,7 @@ def _process(replica: Replica, index: int) -> Values:
     }
     return {
         "index": index,
-        "host": runtime.host(job, name, index) if meets else None,
+        "host": runtime.host(job, name, index) if runtime.has_hosts(job) else None,
         "image": replica.image,
         "command": program(job, name, replica.context.code, installs=False),
         # There is no image with a folder of its own.

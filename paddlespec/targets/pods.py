@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddlespec import workloads
 from paddlespec.quantity import canonical
-from paddlespec.render import runtime
+from paddlespec.render import roles, runtime
 from paddlespec.render.pod_settings import is_restricted
 from paddlespec.render.resources import shared_memory
 from paddlespec.targets import fabric
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from paddlespec.model import EnvFrom, Job, Role
-    from paddlespec.render.runtime import Context, RoleName
+    from paddlespec.render.roles import RoleName
+    from paddlespec.render.runtime import Context
 
 INDEX_ANNOTATION = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 ORDINAL_LABEL = "metadata.labels['apps.kubernetes.io/pod-index']"
@@ -42,7 +43,7 @@ class Replica:
         self.job = job
         self.name = name
         self.context = context
-        self.role: Role = getattr(job.spec, name)
+        self.role: Role = roles.role(job.spec, name)
         self.image = self.role.image or job.spec.image
         self.own_volumes = runtime.volumes(job, name)
         self.delivers = context.code is not None
@@ -91,8 +92,8 @@ class Replica:
 
     @property
     def indexed(self) -> bool:
-        """Whether the Job is indexed; a single collective trainer needs no index."""
-        return self.job.spec.mode != "collective" or runtime.meets(self.job)
+        """Whether the Job is indexed; a collective trainer without peers needs no index."""
+        return self.job.spec.mode != "collective" or runtime.has_hosts(self.job)
 
     def ports(self) -> dict[str, int]:
         """Return the named ports of the replica, those of the runtime contract first."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from paddlespec.render import pod_settings
-from paddlespec.render.runtime import ROLES
+from paddlespec.render import pod_settings, roles
 from paddlespec.targets.pod_template import labels_of
 from paddlespec.targets.pods import INDEX_ANNOTATION
 
@@ -28,7 +27,7 @@ def check_variables(facts: Facts) -> Iterator[Diagnostic]:
     """Report variables whose values only a cluster has."""
     spec = facts.job.spec
     holders: list[tuple[Path, Any]] = [(("spec",), spec)]
-    holders += [(("spec", role), own) for role in ROLES if (own := getattr(spec, role))]
+    holders += [(roles.path(name), roles.role(spec, name)) for name in roles.names(spec)]
     for path, holder in holders:
         for name, value in holder.env.items():
             if getattr(value, "field", None) in _ONLY_IN_PODS:

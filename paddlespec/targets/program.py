@@ -7,11 +7,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from paddlespec.bundled import text
-from paddlespec.render import runtime
+from paddlespec.render import roles, runtime
 
 if TYPE_CHECKING:
     from paddlespec.model import Job
-    from paddlespec.render.runtime import Archive, RoleName
+    from paddlespec.render.roles import RoleName
+    from paddlespec.render.runtime import Archive
 
 # The shell is the first process of the container, so the kernel delivers only signals it traps. It
 # forwards them and outlives the command to run the teardown. After a signal, the inner shell waits
@@ -56,7 +57,7 @@ def program(
 
 def arguments(job: Job, role: RoleName) -> list[str]:
     """Return the arguments for the entry point of the image, if there is no command."""
-    own: list[str] = getattr(job.spec, role).args
+    own = roles.role(job.spec, role).args
     return [] if _main(job, role) is not None else own or job.spec.args
 
 
@@ -64,12 +65,12 @@ def _main(job: Job, role: RoleName) -> str | list[str] | None:
     """
     Return the command of the spec; that of the role takes precedence.
 
-    In a legacy job it applies only to trainers: pservers, and trainers of a v1 topology, run a
-    program of Paddle.
+    In a legacy job that of the spec does not apply to pservers and to trainers of a v1 topology,
+    which run a program of Paddle.
     """
     spec = job.spec
-    role_command = getattr(spec, role).command
-    if role_command or spec.mode != "legacy":
+    role_command = roles.role(spec, role).command
+    if role_command or spec.mode != "legacy" or role not in roles.PADDLE:
         return role_command or spec.command
     if role == "pservers":
         return script("legacy-pserver.sh")

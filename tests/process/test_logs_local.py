@@ -266,7 +266,8 @@ def test_earlier_runs_are_read_too(tmp_path: Path) -> None:
         (["quite-another"], 3, "quite-another has not run on this machine"),
         (["fit", "--namespace", "ads"], 3, "fit has not run on this machine in namespace ads"),
         (["fit", "--index", "7"], 3, "it has 2 trainers, 1 pservers"),
-        (["fit", "--role", "cooks"], 2, "expected one of trainers, pservers"),
+        (["fit", "--role", "cooks"], 3, "fit has no cooks"),
+        (["fit", "--role", "c_k"], 2, "expected the name of a role, such as trainers"),
         (["fit", "--since", "soon"], 2, "expected a duration such as 10m, or an RFC 3339 time"),
         (
             ["fit", "--since", "2026-13-01T00:00:00Z"],

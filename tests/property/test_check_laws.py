@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from paddlespec import checks
 from paddlespec.checks import Facts, catalogue, declared
 from paddlespec.diagnostic import Severity
-from paddlespec.render.runtime import ROLES
+from paddlespec.render.roles import PADDLE as ROLES
 from paddlespec.spec import gate, interpolate, source
 from paddlespec.spec.document import Document, remove, walk
 from paddlespec.spec.frozen import Record, job_of

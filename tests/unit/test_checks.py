@@ -17,7 +17,8 @@ from paddlespec.checks.volumes import clean, holds
 from paddlespec.checks.written import written
 from paddlespec.images.reference import fault
 from paddlespec.render import runtime
-from paddlespec.render.runtime import ROLES, Context
+from paddlespec.render.roles import PADDLE as ROLES
+from paddlespec.render.runtime import Context
 from paddlespec.render.template import Templates
 from paddlespec.spec import gate, source
 from paddlespec.spec.document import remove

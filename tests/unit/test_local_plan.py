@@ -13,9 +13,9 @@ from targets import HEAD, manifests
 
 from paddlespec import targets
 from paddlespec.pipeline import Choices, context, load
-from paddlespec.render import runtime
+from paddlespec.render import roles, runtime
 from paddlespec.render.manifest import JOB_LABEL, ROLE_LABEL, role
-from paddlespec.render.runtime import ROLES, Context
+from paddlespec.render.runtime import Context
 from paddlespec.render.template import Templates
 from paddlespec.report.preview import preview
 from paddlespec.spec.files import Files
@@ -71,17 +71,17 @@ def check(job: Job, ctx: Context) -> None:
     for process in processes(here):
         count, pod, is_indexed = expected[str(role(process))]
         (container,) = pod["containers"]
-        name = role(process)
-        assert name in ROLES
+        name = str(role(process))
+        declared = roles.role(job.spec, name)
         # NCCL and RDMA belong to the network of a cluster.
-        nccl = fabric.variables(job, name).keys() - {**job.spec.env, **getattr(job.spec, name).env}
+        nccl = fabric.variables(job, name).keys() - {**job.spec.env, **declared.env}
         theirs = [entry for entry in container["env"] if entry["name"] not in nccl]
         assert process["spec"]["env"] == [*theirs, *([INDEX] if is_indexed else [])]
         workdir = container.get("workingDir", runtime.DELIVERED)
         assert process["spec"]["workdir"] == workdir
         assert process["spec"]["index"] in range(count)
         limited, own = (held.get("resources", {}) for held in (process["spec"], container))
-        rdma = fabric.devices(job, name).keys() - getattr(job.spec, name).resources.extended
+        rdma = fabric.devices(job, name).keys() - declared.resources.extended
         kept = {
             kind: {resource: one for resource, one in amounts.items() if resource not in rdma}
             for kind, amounts in own.items()

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from targets import manifests
 
-from paddlespec.render.runtime import ROLES, is_managed
+from paddlespec.render.roles import PADDLE as ROLES
+from paddlespec.render.runtime import is_managed
 from paddlespec.targets.shell import SHELL_LABEL, scratch, workload
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from paddlespec.render.runtime import RoleName
+    from paddlespec.render.roles import RoleName
 
 PS = """\
   mode: ps

@@ -89,7 +89,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
                 "  hint: show its options with: paddlespec logs --help"
             ),
         ),
-        ("logs x --role y", 'invalid value "y" for --role: expected one of trainers, pservers'),
+        ("logs x --role Y", 'invalid value "Y" for --role: expected the name of a role'),
         ("get jobs --target", 'option "--target" requires an argument'),
     ],
 )

@@ -10,7 +10,7 @@ from typer.core import TyperCommand
 from paddlespec.cli.shared import options
 from paddlespec.cli.shared import output as write
 from paddlespec.cli.shared.exits import Exit, Stop
-from paddlespec.cli.shared.values import deadline_of, one_of, seconds_of
+from paddlespec.cli.shared.values import deadline_of, one_of, role_of, seconds_of
 
 if TYPE_CHECKING:
     from paddlespec.backends.capabilities import Executes, Scratch
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from paddlespec.targets.shell import Source
 
 _AFTER_DASHES = "paddlespec.command"
-_ROLES = ("trainers", "pservers")
 _LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 # The name of a Job has at most 63 characters, and its pod adds some.
 _LONGEST = 40
@@ -63,7 +62,7 @@ def shell(
     ] = None,
     role: Annotated[
         str,
-        typer.Option("--role", metavar="|".join(_ROLES), help="Be like a replica of this role."),
+        typer.Option("--role", metavar="ROLE", help="Be like a replica of this role."),
     ] = "trainers",
     time: Annotated[
         str, typer.Option("--for", metavar="DURATION", help="End the container after this long.")
@@ -111,7 +110,7 @@ def shell(
     from paddlespec.cli.shared.engines import Engines
     from paddlespec.cli.shared.job_refs import is_path, job_refs
 
-    one_of("--role", role, _ROLES)
+    role = role_of(role) or "trainers"
     if output is not None:
         one_of("-o", output, ("yaml", "json"))
     if source is None and image is None:
@@ -135,7 +134,7 @@ def shell(
             loaded = _loaded(source, asked, quiet=quiet, no_color=no_color)
             engine = engines.of(loaded)
             _offers(engine, loaded.job.metadata.name)
-            manifests = _rendered(loaded, role, templates, asked.allowed)
+            manifests = _rendered(loaded, role, image, templates, asked.allowed)
             if preview or output:
                 name = loaded.job.metadata.name
                 return _print(_scratch(manifests, name, role, seconds), output)
@@ -188,7 +187,12 @@ def _of_spec(
 
 def _image_updates(role: str, image: str | None) -> list[str]:
     """--image as updates of the spec."""
-    return [f"image={image}", f"{role}.image={image}"] if image else []
+    from paddlespec.render.roles import PADDLE
+
+    if not image:
+        return []
+    # To set a field of a role that does not exist would add it.
+    return [f"image={image}", *([f"{role}.image={image}"] if role in PADDLE else [])]
 
 
 def _loaded(source: str | None, asked: Choices, *, quiet: bool, no_color: bool) -> Loaded:
@@ -204,13 +208,22 @@ def _loaded(source: str | None, asked: Choices, *, quiet: bool, no_color: bool) 
 
 
 def _rendered(
-    loaded: Loaded, role: str, templates: str | None, allowed: tuple[str, ...]
+    loaded: Loaded,
+    role: str,
+    image: str | None,
+    templates: str | None,
+    allowed: tuple[str, ...],
 ) -> list[Manifest]:
     """The objects of a job; one container needs nothing that other targets add."""
     from paddlespec.cli.shared.build import builder
+    from paddlespec.render.roles import declared
 
-    if getattr(loaded.job.spec, role) is None:
+    own = declared(loaded.job.spec, role)
+    if own is None:
         raise Stop(Exit.usage, f"{loaded.job.metadata.name} has no {role}")
+    if image and own.image not in (None, image):
+        hint = f"set it instead: -u roles.{role}.image={image}"
+        raise Stop(Exit.usage, f"{role} has an image of its own", hint)
     return builder(templates, allowed)(loaded._replace(target="kubernetes"))
 
 

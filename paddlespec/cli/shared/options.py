@@ -79,7 +79,7 @@ NoWait = Annotated[
 ]
 Role = Annotated[
     str | None,
-    typer.Option("--role", metavar="trainers|pservers", help="Role of the replica."),
+    typer.Option("--role", metavar="ROLE", help="Role of the replica, such as trainers."),
 ]
 Index = Annotated[
     int | None, typer.Option("--index", metavar="I", min=0, help="Index of the replica, from 0.")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 def running(engine: Engine, name: str, role: str | None, index: int | None) -> Worker:
     """The first running replica of those that the options choose; trainers by default."""
+    from paddlespec.render.roles import singular
     from paddlespec.runs.state import WorkerState
 
     plural = role_of(role, "trainers")
@@ -26,7 +27,11 @@ def running(engine: Engine, name: str, role: str | None, index: int | None) -> W
     for worker in chosen:
         if worker.state is WorkerState.running:
             return worker
-    asked = " ".join([str(plural).removesuffix("s"), *([] if index is None else [str(index)])])
+    present = dict.fromkeys(worker.role for worker in status.workers)
+    if present and plural not in present:
+        hint = f"it has the roles {', '.join(present)}"
+        raise Stop(Exit.refused, f"{name} has no {plural}", hint)
+    asked = " ".join([singular(str(plural)), *([] if index is None else [str(index)])])
     if chosen:
         state = f"{chosen[0].name} is {chosen[0].state.value}"
     else:

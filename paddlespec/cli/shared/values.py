@@ -11,7 +11,7 @@ from paddlespec.cli.shared.exits import Exit, Stop
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_ROLES = ("trainers", "pservers")
+_ROLE = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?\Z")
 _DURATION = re.compile(r"([0-9]+[dhms])+\Z")
 
 
@@ -38,11 +38,14 @@ def deadline_of(timeout: str | None) -> float | None:
 
 
 def role_of(role: str | None, default: str | None = None) -> str | None:
-    """Return `trainers` or `pservers` for --role, which may be given in the singular."""
+    """Return the role that --role names; `trainers` and `pservers` may be in the singular."""
+    from paddlespec.render.roles import plural
+
     if role is None:
         return default
-    plural = f"{role.removesuffix('s')}s"
-    return plural if plural in _ROLES else one_of("--role", role, _ROLES)
+    if not _ROLE.match(role):
+        raise invalid("--role", role, "expected the name of a role, such as trainers")
+    return plural(role)
 
 
 def invalid(option: str, value: str, why: str) -> Stop:

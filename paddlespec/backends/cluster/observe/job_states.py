@@ -21,7 +21,8 @@ from paddlespec.backends.cluster.observe import members
 from paddlespec.backends.cluster.observe.histories import seen
 from paddlespec.backends.cluster.observe.replicas import workers
 from paddlespec.render import shape
-from paddlespec.render.manifest import JOB_LABEL, Manifest
+from paddlespec.render.manifest import JOB_LABEL, Manifest, role
+from paddlespec.render.roles import PADDLE
 from paddlespec.runs.failures import OperationFailed
 from paddlespec.runs.history import History, RunRecord, State
 from paddlespec.runs.state import (
@@ -234,26 +235,23 @@ def _has_begun(objects: JobObjects) -> bool:
 
 
 def _lost(objects: JobObjects, mode: str | None) -> str | None:
-    """Describe a lost pserver: it held the model, but the trainers would not notice."""
-    own = [live for live in objects.workloads if workloads.runs(live, "pservers")]
-    if not own:
-        return (
-            "the pservers no longer exist while the trainers are running" if mode == "ps" else None
-        )
-    bad = [
-        progress
-        for live in own
-        if workloads.ends(live) and not (progress := workloads.progress(live)).ok
-    ]
-    return f"pservers: {bad[0].message.removeprefix('failed: ')}" if bad else None
+    """Describe a lost pserver, or another role that failed: the trainers would not notice."""
+    if mode == "ps" and not any(workloads.runs(live, "pservers") for live in objects.workloads):
+        return "the pservers no longer exist while the trainers are running"
+    for live in objects.workloads:
+        if workloads.is_owner(live) or not workloads.ends(live):
+            continue
+        if not (progress := workloads.progress(live)).ok:
+            return f"{role(live)}: {progress.message.removeprefix('failed: ')}"
+    return None
 
 
 def _roles(objects: JobObjects) -> tuple[RoleState, ...]:
     """Count the replicas of each role, trainers first."""
     states = [
-        role
+        state
         for live in objects.workloads
-        for role in workloads.of(live).counts(live, workloads.children(live, objects.children))
+        for state in workloads.of(live).counts(live, workloads.children(live, objects.children))
     ]
     return tuple(sorted(states, key=lambda role: role.name != "trainers"))
 
@@ -267,9 +265,10 @@ def _roles_of(spec: Mapping[str, Any], stage: Stage) -> tuple[RoleState, ...]:
     """Return the roles of a job of which only the spec is left: all trainers of a success did."""
     fields = spec.get("spec") or {}
     roles = []
-    for name in ("trainers", "pservers"):
-        if role := fields.get(name):
-            count = role.get("replicas", 1)
+    named = {name: fields.get(name) for name in PADDLE} | (fields.get("roles") or {})
+    for name, declared in named.items():
+        if declared:
+            count = declared.get("replicas", 1)
             state = RoleState(name, count, counted=not stage.is_over)
             if stage is Stage.succeeded:
                 state = RoleState(name, count, succeeded=count if name == "trainers" else 0)

@@ -80,9 +80,9 @@ def look(client: Client, run: Run, until: Until) -> Progress:
     if not progress.ok:
         raise failure(client, run, live, owner, progress.message)
     if progress.done:
-        stopped = _stop_pservers(client, run, live) if until is Until.complete else None
+        stopped = _stop_others(client, run, live) if until is Until.complete else None
         return progress._replace(message=f"{progress.message}, {stopped}") if stopped else progress
-    _check_pservers(client, run, live, owner)
+    _check_others(client, run, live, owner)
     return _roles(client, run, live, until, owner, progress)
 
 
@@ -176,12 +176,12 @@ def _refused_pods(
     return [reason.sentence] if reason else []
 
 
-def _check_pservers(client: Client, run: Run, live: Live, owner: Manifest) -> None:
-    """Raise if a pserver is lost: it held the model, but the trainers would not notice."""
+def _check_others(client: Client, run: Run, live: Live, owner: Manifest) -> None:
+    """Raise if a pserver or another role is lost: the trainers would not notice."""
     if workloads.is_stopped(owner):
         return
     for manifest, pods in workloads.roles(run.work.manifests):
-        if pods.role != "pservers" or workloads.is_owner(manifest):
+        if not pods.role or workloads.is_owner(manifest):
             continue
         current = live.of(manifest)
         if current is None:
@@ -190,16 +190,16 @@ def _check_pservers(client: Client, run: Run, live: Live, owner: Manifest) -> No
             raise failure(client, run, live, current, progress.message)
 
 
-def _stop_pservers(client: Client, run: Run, live: Live) -> str | None:
+def _stop_others(client: Client, run: Run, live: Live) -> str | None:
     """
-    Stop the pservers of a complete run, and report it; their objects are kept for inspection.
+    Stop all other roles of a complete run, and report it; their objects are kept for inspection.
 
     Some controllers stop them with the run. A user without the right to stop them still gets the
     verdict.
     """
-    result = None
+    stopped = []
     for manifest, pods in workloads.roles(run.work.manifests):
-        if pods.role != "pservers" or workloads.is_owner(manifest):
+        if not pods.role or workloads.is_owner(manifest):
             continue
         current = live.of(manifest)
         if current is None or workloads.is_going(current) or workloads.is_stopped(current):
@@ -212,12 +212,12 @@ def _stop_pservers(client: Client, run: Run, live: Live) -> str | None:
             client.replace_value(current, target, stop.pointer, stop.stopped)
         except Refused as error:
             if error.refusal.status == 403:
-                return "its pservers are still running: you may not stop them"
+                return f"its {pods.role} are still running: you may not stop them"
             # It no longer exists, or belongs to another run by now.
             if error.refusal.status not in (404, 422):
                 raise
-        result = "pservers stopped"
-    return result
+        stopped.append(pods.role)
+    return f"{', '.join(stopped)} stopped" if stopped else None
 
 
 def failure(

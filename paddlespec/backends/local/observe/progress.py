@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 def progress(status: Status, until: Until) -> Progress:
     """Return the progress of a run towards *until*; raise once it cannot get there."""
     if status.phase is Phase.succeeded:
-        stopped = any(replica.role == "pservers" for replica in status.replicas)
-        parts = ["complete", *(["pservers stopped"] if stopped else []), *_losses(status)]
+        others = (replica.role for replica in status.replicas if replica.role != "trainers")
+        stopped = ", ".join(dict.fromkeys(others))
+        parts = ["complete", *([f"{stopped} stopped"] if stopped else []), *_losses(status)]
         return Progress(True, True, ", ".join(parts))
     if status.phase is Phase.failed:
         raise failure(status)

@@ -61,19 +61,22 @@ class Judge:
         failed = self._failed()
         if failed:
             return self._settled(failed)
-        trainers = [replica for replica in self.replicas if replica.process.role != "pservers"]
-        if all(replica.has_ended for replica in trainers):
+        if all(replica.has_ended for replica in self._trainers()):
             return Outcome(Phase.succeeded)
-        return self._stuck(trainers, accepting)
+        return self._stuck(self._trainers(), accepting)
+
+    def _trainers(self) -> list[Running]:
+        return [replica for replica in self.replicas if replica.process.role == "trainers"]
 
     def _judge_each(self) -> Outcome | None:
         """Retry replicas that do not meet one by one."""
         for replica in self.replicas:
             if replica.failed and replica.attempt <= self.launch.retries and replica.is_drained:
                 replica.begin_attempt(replica.attempt + 1)
-        if not all(replica.has_ended and replica.is_drained for replica in self.replicas):
-            return None
         failed = self._failed()
+        over = all(replica.has_ended and replica.is_drained for replica in self._trainers())
+        if not over or not all(replica.is_drained for replica in failed):
+            return None
         if not failed:
             return Outcome(Phase.succeeded)
         count = f"{len(failed)} of {len(self.replicas)} replicas failed"

@@ -95,6 +95,7 @@ def _check_spec(
     from paddlespec.cli.shared.job_refs import refuse_namesakes
     from paddlespec.cli.shared.output import report_failure
     from paddlespec.cli.shared.session import load_valid
+    from paddlespec.render import roles
     from paddlespec.runs.failures import OperationFailed
 
     chosen = layers.choices()
@@ -104,10 +105,10 @@ def _check_spec(
     with Engines(cluster.request()) as engines:
         for job in jobs:
             spec, name = job.job.spec, registry or job.job.spec.registry
-            roles = (role for role in (spec.trainers, spec.pservers) if role)
+            own = [roles.role(spec, role) for role in roles.names(spec)]
             images = dict.fromkeys(
                 image
-                for role in roles
+                for role in own
                 for image in (
                     role.image or spec.image,
                     *(sidecar.image for sidecar in (*spec.sidecars, *role.sidecars)),
