@@ -16,9 +16,9 @@ PADDLE: tuple[RoleName, ...] = ("trainers", "pservers")
 
 
 def names(spec: Spec) -> list[RoleName]:
-    """Return the roles of a job, Paddle's first."""
-    paddles = [name for name in PADDLE if getattr(spec, name)]
-    return [*paddles, *(name for name in spec.roles or () if name not in PADDLE)]
+    """Return the roles of a job, Paddle's first; every job has trainers."""
+    named = (name for name in spec.roles or () if name not in PADDLE)
+    return ["trainers", *(["pservers"] if spec.pservers else ()), *named]
 
 
 def declared(spec: Spec, name: RoleName) -> Role | None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from paddlespec import checks
 from paddlespec.checks import Facts, catalogue, declared
 from paddlespec.diagnostic import Severity
-from paddlespec.render.roles import PADDLE as ROLES
+from paddlespec.render import roles
 from paddlespec.spec import gate, interpolate, source
 from paddlespec.spec.document import Document, remove, walk
 from paddlespec.spec.frozen import Record, job_of
@@ -168,19 +168,28 @@ def test_checks_read_only_declared_paths(document: Document) -> None:
         log.clear()
         list(check(facts))
         assert undeclared(log, *declared(check)) == [], check.__name__
-    for name in ROLES:
-        role = getattr(job.spec, name)
-        for role_check in catalogue.ROLE_CHECKS if role else ():
+    for name in roles.names(job.spec):
+        role, place = roles.role(job.spec, name), roles.path(name)
+        for role_check in checks_of(name):
             log.clear()
             list(role_check(facts, name, role))
-            known = [path.format(role=name) for path in declared(role_check)]
+            known = [
+                path.format(role=".".join(map(str, place[1:]))) for path in declared(role_check)
+            ]
             assert undeclared(log, *known) == [], role_check.__name__
-        for env_check in catalogue.ENV_CHECKS if role else ():
+        for env_check in catalogue.ENV_CHECKS:
             env = role.env
             log.clear()
-            list(env_check(facts, ("spec", name, "env"), env))
-            known = [path.format(env=f"spec.{name}.env") for path in declared(env_check)]
+            list(env_check(facts, (*place, "env"), env))
+            where = ".".join(map(str, (*place, "env")))
+            known = [path.format(env=where) for path in declared(env_check)]
             assert undeclared(log, *known) == [], env_check.__name__
+
+
+def checks_of(name: str) -> list[checks.RoleCheck]:
+    """Return the checks of the role *name*."""
+    own = catalogue.PADDLE_ROLE_CHECKS if name in roles.PADDLE else ()
+    return [*catalogue.ROLE_CHECKS, *own]
 
 
 def test_the_recorder_detects_an_undeclared_read() -> None:
@@ -201,9 +210,9 @@ def test_every_check_reports_something() -> None:
         for check in catalogue.CHECKS:
             if not unreadable and list(check(facts)):
                 spoke.add(check.__name__)
-        for name in ROLES:
-            role = getattr(facts.job.spec, name)
-            for role_check in catalogue.ROLE_CHECKS if role and not unreadable else ():
+        for name in roles.names(facts.job.spec) if not unreadable else ():
+            role = roles.role(facts.job.spec, name)
+            for role_check in checks_of(name):
                 if list(role_check(facts, name, role)):
                     spoke.add(role_check.__name__)
         for env_check in catalogue.ENV_CHECKS if not unreadable else ():
@@ -211,7 +220,7 @@ def test_every_check_reports_something() -> None:
                 spoke.add(env_check.__name__)
     every = {
         check.__name__
-        for check in (*catalogue.CHECKS, *catalogue.ROLE_CHECKS, *catalogue.ENV_CHECKS)
+        for check in (*catalogue.CHECKS, *checks_of("trainers"), *catalogue.ENV_CHECKS)
     }
     assert every - spoke == set()
 
