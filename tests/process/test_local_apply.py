@@ -425,6 +425,41 @@ def test_pservers_are_ready_before_trainers_and_stopped_after_them(user: User) -
     }
 
 
+ROLES = """\
+  roles:
+    server:
+      replicas: 2
+      command: python3 -m http.server --bind $(echo $PADDLESPEC_SERVER_HOSTS | cut -d, -f$((IDX + 1))) 8000
+    once: {command: test "$PADDLESPEC_ROLE $PADDLESPEC_TRAINERS_HOSTS" != " "}
+"""
+ASKS = """\
+for host in $(echo $PADDLESPEC_SERVER_HOSTS | tr , ' '); do
+  until python3 -c "from urllib.request import urlopen; urlopen('http://$host:8000')"; do sleep 0.2; done
+done 2> /dev/null"""
+
+
+def test_other_roles_are_found_by_their_hosts_and_stopped_after_trainers(user: User) -> None:
+    spec = user.write(ASKS, more=ROLES)
+    result = user.apply(spec, "--wait", "complete")
+    assert result.stderr.splitlines()[-1] == "fit: complete, server stopped"
+    codes = {replica.role: replica.code for replica in user.status.replicas}
+    assert codes == {"trainers": 0, "server": 143, "once": 0}
+
+
+def test_a_role_that_runs_on_does_not_keep_retried_trainers(user: User) -> None:
+    spec = user.write("echo pass", more=ROLES)
+    result = user.apply(spec, "--wait", "complete", "-u", "policy.retries=1")
+    assert result.stderr.splitlines()[-1] == "fit: complete, server stopped"
+
+
+def test_a_role_that_fails_fails_the_run(user: User) -> None:
+    spec = user.write("sleep 1000", more=ROLES)
+    failing = ("-u", "roles.once.command=exit 7")
+    result = user.apply(spec, *failing, "--wait", "complete", code=4)
+    assert "fit-once-0: exit code 7" in result.stderr
+    assert not user.commands()
+
+
 def test_ready_means_that_pservers_accept(user: User) -> None:
     user.apply(user.write("sleep 1000", mode="ps", more=PSERVERS), "--wait", "ready")
     assert all(replica.ready for replica in user.status.replicas)

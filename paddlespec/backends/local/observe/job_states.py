@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from paddlespec.backends.local.observe.progress import failure
 from paddlespec.backends.local.store.job_folder import JobFolder, jobs, known_job
-from paddlespec.backends.local.store.run_state import Phase, Step
+from paddlespec.backends.local.store.run_state import STOPPED, Phase, Step
 from paddlespec.backends.local.supervisor.verdict import ending
 from paddlespec.runs import exit_code
 from paddlespec.runs.failures import NotFound, OperationFailed
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 TARGET = "local"
 # The reason a supervisor records for replicas that it stopped with the run.
-_STOPPED = "stopped"
 
 
 def job_states(
@@ -192,7 +191,7 @@ def _worker_state(replica: Replica, stage: Stage) -> WorkerState:
         if stage.is_over:
             return WorkerState.unknown if stage is Stage.lost else WorkerState.stopped
         return WorkerState.running if replica.step is Step.running else WorkerState.waiting
-    if replica.why == _STOPPED:
+    if replica.why == STOPPED:
         return WorkerState.stopped
     return WorkerState.failed if replica.code else WorkerState.succeeded
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paddlespec.backends.local.store.run_state import Phase, Step
+from paddlespec.backends.local.store.run_state import STOPPED, Phase, Step
 from paddlespec.quantity import as_size
 from paddlespec.runs.failures import JobFailed, OperationFailed
 from paddlespec.runs.values import Progress, Until
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def progress(status: Status, until: Until) -> Progress:
     """Return the progress of a run towards *until*; raise once it cannot get there."""
     if status.phase is Phase.succeeded:
-        others = (replica.role for replica in status.replicas if replica.role != "trainers")
-        stopped = ", ".join(dict.fromkeys(others))
+        others = (replica for replica in status.replicas if replica.role != "trainers")
+        stopped = ", ".join(dict.fromkeys(one.role for one in others if one.why == STOPPED))
         parts = ["complete", *([f"{stopped} stopped"] if stopped else []), *_losses(status)]
         return Progress(True, True, ", ".join(parts))
     if status.phase is Phase.failed:

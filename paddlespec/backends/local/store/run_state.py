@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 FILE = "state.json"
 RESERVE = "state.reserve"
+# Why a replica ended that was stopped with its run.
+STOPPED = "stopped"
 
 
 class Phase(str, Enum):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from paddlespec.backends.local.machine import process_tree
 from paddlespec.backends.local.prepare import attempt
-from paddlespec.backends.local.store.run_state import Replica, Step, now
+from paddlespec.backends.local.store.run_state import STOPPED, Replica, Step, now
 
 if TYPE_CHECKING:
     from paddlespec.backends.local.logs.log_writer import LogWriter
@@ -142,7 +142,7 @@ class Running:
             step=Step.ended,
             ready=False,
             code=128 - code if code < 0 else code,
-            why=self.state.why or ("stopped" if self.stopped else None),
+            why=self.state.why or (STOPPED if self.stopped else None),
             finished=now(),
         )
 
