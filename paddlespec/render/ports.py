@@ -78,6 +78,8 @@ def reserved(job: Job, role: str, *, meets: bool) -> dict[str, int]:
     mode, ports = job.spec.mode, of(job)
     if role == "trainers" and mode == "collective" and meets:
         return {"master": ports.master}
+    if role == "heter" and mode == "ps":
+        return {"heter": ports.pserver}
     if role != "pservers" or mode not in ("ps", "legacy"):
         return {}
     own = {

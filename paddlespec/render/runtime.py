@@ -10,13 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from paddlespec.quantity import quantity
-from paddlespec.render import devices, ports, roles
+from paddlespec.render import devices, heter, ports, roles
 
 if TYPE_CHECKING:
     from paddlespec.model import Job, NewClaim, Sidecar, Volume
     from paddlespec.render.roles import RoleName
 
 _TRAINER_PORTS = 20
+_TRAINING_ROLES = {"trainers": "TRAINER", "pservers": "PSERVER", heter.ROLE: "HETER_TRAINER"}
 DELIVERED = "/workspace"
 LOG_FOLDER = "/tmp/paddle-log"
 # The kernel limits one variable to 128 KiB (MAX_ARG_STRLEN), including its name.
@@ -224,7 +225,8 @@ def code_folder(job: Job) -> str | None:
 def environment(job: Job, role: RoleName, context: Context) -> dict[str, str]:
     """Return the managed variables of a replica of *role*, in order; IDX and NS precede them."""
     variables = common(job, role, context)
-    match job.spec.mode if role in roles.PADDLE else None:
+    trains = role in roles.PADDLE or heter.trains(job, role)
+    match job.spec.mode if trains else None:
         case "collective":
             variables |= _collective(job, role, context.naming)
         case "ps":
@@ -299,7 +301,7 @@ def _ps(job: Job, role: RoleName, naming: Naming) -> dict[str, str]:
     variables = {
         "POD_IP": host(job, role, "$(IDX)", naming),
         "PADDLE_PORT": str(ports.of(job).pserver),
-        "TRAINING_ROLE": "PSERVER" if role == "pservers" else "TRAINER",
+        "TRAINING_ROLE": _TRAINING_ROLES[role],
         "PADDLE_TRAINERS_NUM": str(job.spec.trainers.replicas),
         "PADDLE_PSERVERS_IP_PORT_LIST": ",".join(pserver_addresses(job, naming)),
         # Without gloo, barriers of fleet do nothing: a trainer may finish before another one pulls
@@ -308,11 +310,16 @@ def _ps(job: Job, role: RoleName, naming: Naming) -> dict[str, str]:
         "PADDLE_GLOO_RENDEZVOUS": "3",
         "PADDLE_GLOO_HTTP_ENDPOINT": f"{host(job, 'pservers', 0, naming)}:{ports.of(job).gloo}",
     }
+    port = ports.of(job).pserver
+    trainers, workers = (
+        ",".join(f"{host}:{port}" for host in hosts(job, stage, naming))
+        for stage in ("trainers", heter.ROLE)
+    )
     if role == "trainers":
-        trainers, port = hosts(job, "trainers", naming), ports.of(job).pserver
-        endpoints = ",".join(f"{trainer}:{port}" for trainer in trainers)
-        variables |= {"PADDLE_TRAINER_ID": "$(IDX)", "PADDLE_TRAINER_ENDPOINTS": endpoints}
-    return variables
+        variables["PADDLE_TRAINER_ID"] = "$(IDX)"
+    if role != "pservers":
+        variables["PADDLE_TRAINER_ENDPOINTS"] = trainers
+    return variables | heter.variables(job, role, trainers, workers)
 
 
 def _legacy(job: Job, role: RoleName, naming: Naming) -> dict[str, str]:
