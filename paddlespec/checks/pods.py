@@ -75,7 +75,7 @@ def addresses(facts: Facts) -> Iterator[Diagnostic]:
 @reads("spec.{role}.pod")
 def addresses_of_role(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:  # noqa: ARG001
     """Check the addresses of one role in the same way."""
-    yield from _addresses(facts, ("spec", name, "pod"))
+    yield from _addresses(facts, (*roles.path(name), "pod"))
 
 
 def _addresses(facts: Facts, pod: Path) -> Iterator[Diagnostic]:

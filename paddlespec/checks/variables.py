@@ -163,15 +163,16 @@ def _hint(facts: Facts, variable: str, known: set[str]) -> str:
     "spec.sidecars",
     "spec.trainers",
     "spec.pservers",
+    "spec.roles",
     "spec.input",
     "spec.output",
     "spec.workspace",
 )
 def unset_in_sidecars(facts: Facts) -> Iterator[Diagnostic]:
     """Sidecars do not get the variables of Paddle."""
-    for path, sidecar, roles in listed(facts.job.spec):
+    for path, sidecar, having in listed(facts.job.spec):
         known = {"NS", "IDX", "PADDLE_CLOUD_CURRENT_DATACENTER", *sidecar.env}
-        known |= set(runtime.common(facts.job, roles[0], Context("any")))
+        known |= set(runtime.common(facts.job, having[0], Context("any")))
         for where, text, has_shell in _texts_of_sidecar(path, sidecar):
             assigned = {match[1] or match[2] for match in _assignments().finditer(text)}
             for match in _references().finditer(text):

@@ -117,6 +117,7 @@ PS: dict[str, Any] = {
             "hostAliases": [{"ip": "10.0.0.1", "hostnames": ["store"]}],
         },
         "pservers": {"replicas": 2, "workload": "Job", "resources": {"cpu": "500m", "memory": 1.5}},
+        "roles": {"evaluator": {"replicas": 1, "command": "python evaluate.py", "env": {"A": "1"}}},
         "volumes": [
             {"name": "home", "mountPath": "/home/alice", "claim": "alice-home", "subPath": "a"},
             {
