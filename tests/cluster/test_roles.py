@@ -40,27 +40,32 @@ def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
     return User.admin(control_plane, namespace, tmp_path)
 
 
-def test_other_roles_are_stopped_when_the_trainers_end(user: User) -> None:
+def test_roles_run_beside_the_trainers(user: User) -> None:
     path = user.write(SPEC)
-    user.mark(run_for="10s")
+    user.mark(run_for="1h")
     user.run("apply", path, "--wait", "ready", "--timeout", "60s")
     user.run("diff", path)
     assert sorted(user.names("services")) == ["fit-evaluator", "fit-model-server", "fit-trainer"]
-    for role, count in (("trainers", 2), ("evaluator", 1), ("model-server", 2)):
+    expected = {"trainers": 2, "evaluator": 1, "model-server": 2}
+    for role, count in expected.items():
         pods = user.pods(role)
         assert len(pods) == count
         assert {pod["spec"]["subdomain"] for pod in pods} == {f"fit-{role.removesuffix('s')}"}
-    listed = json.loads(user.run("get", "jobs", "-o", "json").stdout)["jobs"][0]["roles"]
-    assert {name: role["ready"] for name, role in listed.items()} == {
-        "trainers": 2,
-        "evaluator": 1,
-        "model-server": 2,
-    }
+
+    def ready() -> dict[str, int]:
+        (job,) = json.loads(user.run("get", "jobs", "-o", "json").stdout)["jobs"]
+        return {name: role["ready"] for name, role in job["roles"].items()}
+
+    user.plane.eventually(lambda: ready() == expected)
     assert "evaluator 1/1,model-server 2/2" in user.run("get", "jobs").stdout
     refused = user.run("exec", "fit", "--role", "evaluater", "--", "true", code=3)
     assert "fit has no evaluater" in refused.stderr
-    ended = user.run("wait", "fit", "--for", "complete", "--timeout", "60s")
-    assert "fit: complete, evaluator, model-server stopped" in ended.stderr
+
+
+def test_other_roles_are_stopped_when_the_trainers_end(user: User) -> None:
+    user.mark(run_for="5s")
+    result = user.run("apply", user.write(SPEC), "--wait", "complete", "--timeout", "60s")
+    assert "fit: complete, evaluator, model-server stopped" in result.stderr
     assert "Complete" in conditions(user.get("jobs", "fit-trainer"))
     for name in ("fit-evaluator", "fit-model-server"):
         assert user.get("jobs", name)["spec"]["suspend"] is True
