@@ -241,6 +241,13 @@ def test_a_quota_that_is_too_small_is_the_cause(user: User) -> None:
     assert "quota small" in user.run("status", "fit").stdout
 
 
+def test_the_controller_stops_other_roles_with_the_trainers(user: User) -> None:
+    evaluator = ("-u", "roles.evaluator.command=python evaluate.py")
+    user.run("apply", spec(user, run_for="3s"), *evaluator, "--wait", "complete", "--timeout=90s")
+    assert conditions(user.get("jobsets", "fit")) >= {"Completed"}
+    user.plane.eventually(lambda: not user.running("evaluator"), within=60)
+
+
 def test_logs_of_all_roles(
     user: User,
     control_plane: ControlPlane,
