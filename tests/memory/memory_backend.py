@@ -2,7 +2,7 @@
 The backend `memory`: jobs that exist in this process alone.
 
 It satisfies the protocols as an installed backend would, and offers one capability. A command that
-contains `sleep` runs until it is stopped, one with `exit N` fails, every other succeeds; what
+contains `exit N` fails, one with `sleep` runs until it is stopped, every other succeeds; what
 `echo` is given is the log.
 """
 
@@ -338,8 +338,9 @@ def _seen(name: str) -> Job:
         raise NotFound(f"{name} does not exist in memory")
     job = JOBS[name]
     last = job.history.ran
-    if last is not None and last.uid and "sleep" not in _command(job.works[last.uid]):
-        failed = "exit" in _command(job.works[last.uid])
+    command = _command(job.works[last.uid]) if last is not None and last.uid else "sleep"
+    failed = "exit" in command
+    if last is not None and (failed or "sleep" not in command):
         state = State.failed if failed else State.succeeded
         JOBS[name] = job._replace(history=job.history.end(last.uid, state, AT))
     return JOBS[name]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-SPEC = "apiVersion: paddlespec.io/v1\nkind: PaddleJob\nspec: {}\nprofiles: {smoke: {}, night: {}}\n"
+SPEC = "apiVersion: paddlespec.io/v1\nkind: PaddleJob\nspec: {roles: {tester: {}}}\nprofiles: {smoke: {}, night: {}}\n"
 PATIENCE = 60.0
 
 
@@ -67,7 +67,7 @@ def asked(folder: Path, *words: str) -> list[str]:
         ("set paddlejob.yaml trainers.repl", ["trainers.replicas=", ":nospace"]),
         ("set padd", [":files"]),
         ("explain trainers.resources.m", ["trainers.resources.memory"]),
-        ("logs x --role t", ["trainers"]),
+        ("logs x --role t", ["tester", "trainers"]),
         ("wait x --for de", ["deleted"]),
         ("validate -o s", ["sarif"]),
         ("validate -f ", [":files"]),

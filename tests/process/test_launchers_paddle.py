@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -125,6 +126,9 @@ def test_pods_find_each_other_by_name(name: str, tmp_path: Path) -> None:
     if subprocess.run([*inside, "true"], capture_output=True, check=False).returncode:
         pytest.skip("needs a mount namespace, for names of its own")
     project = write(tmp_path, name)
+    # Paddle's server listens on all addresses, and so do those of other tests.
+    with socket.create_server(("", 0)) as probe, (project / "paddlejob.yaml").open("a") as spec:
+        spec.write(f"  network: {{ports: {{master: {probe.getsockname()[1]}}}}}\n")
     (loaded,), _ = load(str(project / "paddlejob.yaml"), Files(), Choices(target="local"))
     rendered = build(loaded, Templates()).manifests
     processes = [manifest for manifest in rendered if manifest["kind"] == "Process"]

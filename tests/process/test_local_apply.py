@@ -399,7 +399,8 @@ def test_jobs_of_two_names_run_at_once(user: User) -> None:
 
 
 def test_lines_of_several_jobs_name_their_job(user: User) -> None:
-    paths = user.write("echo pass"), user.write("echo pass; exit 3", "other")
+    # One trainer that fails ends the others, so each has time to print.
+    paths = user.write("echo pass"), user.write("echo pass; sleep 2; exit 3", "other")
     result = user.run("apply", *paths, "--target", "local", "--wait", "complete", code=4)
     assert "fit/trainer-0 | pass\n" in result.stdout
     assert "other/trainer-1 | pass\n" in result.stdout

@@ -28,7 +28,8 @@ spec:
 """
 COMMANDS = {
     "succeeded": "echo hello",
-    "failed": "echo hello; exit 3",
+    # One trainer that fails ends the others, so each has time to print.
+    "failed": "echo hello; sleep 1; exit 3",
     "never": "echo hello; sleep 600",
 }
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from paddlespec.cli.completion.line import Given
+    from paddlespec.spec.document import Document
 
 # Nobody waits longer for a TAB.
 _SECONDS = 1.0
@@ -66,7 +67,18 @@ def _contexts(given: Given, _current: str) -> Offer:
 
 
 def _profiles(given: Given, _current: str) -> Offer:
-    """The profiles of the specs on the command line, or of the one in this folder."""
+    return _words(name for spec in _specs(given) for name in spec.at(("profiles",)) or ())
+
+
+def _roles(given: Given, _current: str) -> Offer:
+    from paddlespec.render.roles import PADDLE
+
+    further = (name for spec in _specs(given) for name in spec.at(("spec", "roles")) or ())
+    return _words([*PADDLE, *further])
+
+
+def _specs(given: Given) -> Iterator[Document]:
+    """Yield the specs on the command line, or those of the file in this folder."""
     from paddlespec.cli.shared.job_refs import is_path
     from paddlespec.cli.shared.session import SPEC
     from paddlespec.spec.files import Files
@@ -75,11 +87,8 @@ def _profiles(given: Given, _current: str) -> Offer:
     paths = [*given.arguments, *given.options.get("--file", ())]
     # A job on this machine may be given by name.
     specs = [path for path in paths if is_path(path) or os.path.exists(path)]
-    found: list[str] = []
     for path in files.specs(specs or [SPEC])[0]:
-        for document in files.read(path).documents:
-            found += map(str, document.at(("profiles",)) or ())
-    return _words(found)
+        yield from files.read(path).documents
 
 
 def _states(_given: Given, _current: str) -> Offer:
@@ -181,6 +190,7 @@ _OF_OPTION: dict[str, Callable[[Given, str], Offer]] = {
     "--datacenter": _datacenters,
     "--context": _contexts,
     "--profile": _profiles,
+    "--role": _roles,
     "--update": _settings,
     "--scale": _scales,
     "--against": _revisions,
