@@ -338,9 +338,11 @@ def _seen(name: str) -> Job:
         raise NotFound(f"{name} does not exist in memory")
     job = JOBS[name]
     last = job.history.ran
-    command = _command(job.works[last.uid]) if last is not None and last.uid else "sleep"
+    if last is None or not last.uid:
+        return job
+    command = _command(job.works[last.uid])
     failed = "exit" in command
-    if last is not None and (failed or "sleep" not in command):
+    if failed or "sleep" not in command:
         state = State.failed if failed else State.succeeded
         JOBS[name] = job._replace(history=job.history.end(last.uid, state, AT))
     return JOBS[name]
