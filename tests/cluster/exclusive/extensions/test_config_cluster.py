@@ -84,7 +84,6 @@ def user(control_plane: ControlPlane, namespace: str, tmp_path: Path) -> User:
 def kueue(user: User) -> Iterator[str]:
     """Kueue's kind of queues, with one queue; there is no Kueue behind it."""
     definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-    user.plane.request("POST", definitions, CRD)
     path = f"/apis/{GROUP}/v1beta1/namespaces/{user.namespace}/localqueues"
     queue = {
         "apiVersion": f"{GROUP}/v1beta1",
@@ -92,14 +91,16 @@ def kueue(user: User) -> Iterator[str]:
         "metadata": {"name": "night"},
     }
 
-    def created() -> bool:
+    def created(where: str, manifest: dict[str, Any]) -> bool:
         try:
-            user.plane.request("POST", path, queue)
+            user.plane.request("POST", where, manifest)
         except OSError:
             return False
         return True
 
-    user.plane.eventually(created, within=30)
+    # The kind of an earlier test may not be gone yet.
+    user.plane.eventually(lambda: created(definitions, CRD), within=30)
+    user.plane.eventually(lambda: created(path, queue), within=30)
     yield "night"
     user.plane.request("DELETE", f"{definitions}/localqueues.{GROUP}")
 
