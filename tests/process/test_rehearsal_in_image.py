@@ -262,7 +262,8 @@ def test_containers_of_a_lost_run_end_with_the_next_command(user: User) -> None:
 
 
 def test_memory_is_limited(user: User) -> None:
-    script = "x=$(head -c 100000000 /dev/zero | tr '\\0' x); echo up; sleep 600"
+    # The shell must outlive `sleep`: it would replace itself by its last command.
+    script = "x=$(head -c 100000000 /dev/zero | tr '\\0' x); sleep 600; echo ${#x}"
     done = user.apply(script, "--wait", "complete", code=4)
     assert "out of memory" in done.stderr
     user.nothing_left()
