@@ -56,6 +56,24 @@ Check = Callable[[Facts], Iterator[Diagnostic]]
 RoleCheck = Callable[[Facts, RoleName, "Role"], Iterator[Diagnostic]]
 EnvCheck = Callable[[Facts, "Path", Env], Iterator[Diagnostic]]
 AnyCheck = TypeVar("AnyCheck", bound=Callable[..., object])
+# The fields that shape the managed variables of a replica.
+ENVIRONMENT = (
+    "metadata.name",
+    "spec.mode",
+    "spec.trainers",
+    "spec.pservers",
+    "spec.roles",
+    "spec.legacy",
+    "spec.parameters",
+    "spec.network",
+    "spec.command",
+    "spec.package",
+    "spec.workdir",
+    "spec.workspace",
+    "spec.input",
+    "spec.output",
+    "spec.logs",
+)
 _READS: dict[Callable[..., object], tuple[str, ...]] = {}
 
 

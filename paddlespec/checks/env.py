@@ -6,11 +6,11 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from paddlespec.checks import reads
+from paddlespec.checks import ENVIRONMENT, reads
 from paddlespec.checks.written import has_unknown_keys, written
 from paddlespec.diagnostic import did_you_mean
 from paddlespec.quantity import canonical
-from paddlespec.render import roles, runtime
+from paddlespec.render import environment, roles
 from paddlespec.render.devices import device
 from paddlespec.render.runtime import Context
 
@@ -62,7 +62,7 @@ def managed(facts: Facts, path: Path, env: Env) -> Iterator[Diagnostic]:
 
 
 def _is_managed(name: str, mode: str) -> bool:
-    if runtime.is_managed(name):
+    if environment.is_managed(name):
         return True
     return (name == "OUTPUT" and mode == "legacy") or (name in _MISLEADING and mode == "collective")
 
@@ -75,7 +75,9 @@ def allowed(facts: Facts) -> Iterator[Diagnostic]:
         if not _is_managed(name, spec.mode):
             message = f"{name} is not managed by paddlespec"
             path = ("spec", "allowManagedEnv", index)
-            hint = did_you_mean(name, runtime.MANAGED_NAMES) or "remove it from `allowManagedEnv`"
+            hint = (
+                did_you_mean(name, environment.MANAGED_NAMES) or "remove it from `allowManagedEnv`"
+            )
             yield facts.warning("allow-managed-env", message, path, hint)
 
 
@@ -232,21 +234,7 @@ def devices(facts: Facts, path: Path, env: Env) -> Iterator[Diagnostic]:
 @reads(
     "spec.env",
     "spec.{role}.env",
-    "metadata.name",
-    "spec.mode",
-    "spec.trainers",
-    "spec.pservers",
-    "spec.roles",
-    "spec.legacy",
-    "spec.parameters",
-    "spec.network",
-    "spec.command",
-    "spec.package",
-    "spec.workdir",
-    "spec.workspace",
-    "spec.input",
-    "spec.output",
-    "spec.logs",
+    *ENVIRONMENT,
 )
 def references(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
     """`$(NAME)` expands only to variables defined before it; `$NAME` never expands."""
@@ -255,7 +243,7 @@ def references(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]
     texts = {key: _text(value) for key, value in env.items()}
     if not any("$" in text for text in texts.values()):
         return
-    known = {"NS", "IDX", *runtime.environment(facts.job, name, Context("any"))} - env.keys()
+    known = {"NS", "IDX", *environment.of(facts.job, name, Context("any"))} - env.keys()
     for key, text in texts.items():
         path = (*roles.path(name), "env", key) if key in role.env else ("spec", "env", key)
         if "$" in text:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paddlespec.checks import reads
-from paddlespec.render import ports, roles, runtime
+from paddlespec.checks import ENVIRONMENT, reads
+from paddlespec.render import environment, ports, roles
 from paddlespec.render.ports import LAST, LAUNCHER_PORTS
 from paddlespec.render.runtime import Context
 
@@ -66,21 +66,7 @@ def own_ports(facts: Facts) -> Iterator[Diagnostic]:
 @reads(
     "spec.env",
     "spec.{role}.env",
-    "spec.network",
-    "metadata.name",
-    "spec.mode",
-    "spec.trainers",
-    "spec.pservers",
-    "spec.roles",
-    "spec.legacy",
-    "spec.parameters",
-    "spec.command",
-    "spec.package",
-    "spec.workdir",
-    "spec.workspace",
-    "spec.input",
-    "spec.output",
-    "spec.logs",
+    *ENVIRONMENT,
 )
 def variables_agree(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
     """A variable must not move a port that peers, probes and Services expect elsewhere."""
@@ -90,7 +76,7 @@ def variables_agree(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagno
     # In the other modes, PADDLE_PORT is not the port of a server.
     if not overridden or spec.mode not in ("collective", "ps", "legacy"):
         return
-    managed = runtime.environment(facts.job, name, Context(naming=facts.naming))
+    managed = environment.of(facts.job, name, Context(naming=facts.naming))
     for variable in overridden:
         port = _VARIABLES[variable]
         if port not in _OF_MODE[spec.mode] or variable not in managed:

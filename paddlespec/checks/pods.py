@@ -50,7 +50,7 @@ def labels(facts: Facts) -> Iterator[Diagnostic]:
 
 
 @reads("spec.{role}.pod")
-def labels_of_role(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:  # noqa: ARG001
+def labels_of_role(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:  # noqa: ARG001 - read by name
     """Check the labels of one role in the same way."""
     yield from _reserved(facts, (*roles.path(name), "pod"))
 
@@ -73,7 +73,7 @@ def addresses(facts: Facts) -> Iterator[Diagnostic]:
 
 
 @reads("spec.{role}.pod")
-def addresses_of_role(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:  # noqa: ARG001
+def addresses_of_role(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:  # noqa: ARG001 - read by name
     """Check the addresses of one role in the same way."""
     yield from _addresses(facts, (*roles.path(name), "pod"))
 
@@ -97,7 +97,7 @@ def _is_address(text: str) -> bool:
 
 
 @reads("spec.pod", "spec.{role}.pod")
-def contexts(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:  # noqa: ARG001
+def contexts(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:  # noqa: ARG001 - read by name
     """Security settings describe processes that can start."""
     merged = settings(facts.job, name)
     user: dict[str, Any] = {}

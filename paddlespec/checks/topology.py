@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from paddlespec import workloads
 from paddlespec.checks import reads
-from paddlespec.render import roles, runtime
+from paddlespec.render import environment, roles, runtime
 from paddlespec.render.runtime import Context
 
 if TYPE_CHECKING:
@@ -144,10 +144,10 @@ def addresses_fit(facts: Facts) -> Iterator[Diagnostic]:
     if all(runtime.replicas(job, role) < _ALWAYS_FITS for role in names):
         return
     for role in names:
-        for name, value in runtime.environment(job, role, context).items():
+        for name, value in environment.of(job, role, context).items():
             size = len(name) + 1 + len(value.replace("$(NS)", namespace))
-            if size > runtime.LARGEST_VALUE:
-                limit = f"{runtime.LARGEST_VALUE:,}"
+            if size > environment.LARGEST_VALUE:
+                limit = f"{environment.LARGEST_VALUE:,}"
                 message = f"{name} would have {size:,} bytes; the limit is {limit}"
                 hint = "use fewer replicas, or a shorter name of the job"
                 yield facts.error("too-many-replicas", message, _largest_role(facts), hint)

@@ -6,11 +6,11 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from paddlespec.checks import reads
+from paddlespec.checks import ENVIRONMENT, reads
 from paddlespec.checks.command import program_of, shell_script
 from paddlespec.checks.sidecars import listed
 from paddlespec.diagnostic import did_you_mean
-from paddlespec.render import roles, runtime
+from paddlespec.render import environment, roles, runtime
 from paddlespec.render.devices import device
 from paddlespec.render.runtime import Context
 
@@ -45,29 +45,15 @@ _GENERAL = {
 
 
 @reads(
-    "metadata.name",
-    "spec.mode",
     "spec.env",
     "spec.envFrom",
-    "spec.command",
     "spec.args",
     "spec.setup",
     "spec.teardown",
-    "spec.logs",
     "spec.{role}.env",
     "spec.{role}.command",
     "spec.{role}.args",
-    "spec.trainers",
-    "spec.pservers",
-    "spec.roles",
-    "spec.legacy",
-    "spec.parameters",
-    "spec.network",
-    "spec.package",
-    "spec.workdir",
-    "spec.workspace",
-    "spec.input",
-    "spec.output",
+    *ENVIRONMENT,
 )
 def unset(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
     """A variable of Paddle that the contract does not set expands to an empty word."""
@@ -98,7 +84,7 @@ def unset(facts: Facts, name: RoleName, role: Role) -> Iterator[Diagnostic]:
                 not variable
                 or variable in known
                 or variable in reported
-                or not runtime.is_managed(variable)
+                or not environment.is_managed(variable)
             ):
                 continue
             reported.add(variable)
@@ -110,7 +96,7 @@ def _set_for(facts: Facts, name: RoleName) -> set[str]:
     """Return the variables that the contract and the spec set for a role."""
     spec = facts.job.spec
     role = roles.role(spec, name)
-    return {*runtime.environment(facts.job, name, Context("any")), *spec.env, *role.env}
+    return {*environment.of(facts.job, name, Context("any")), *spec.env, *role.env}
 
 
 def _texts(facts: Facts, name: RoleName, role: Role) -> Iterator[tuple[Path, str, bool]]:
@@ -154,7 +140,7 @@ def _hint(facts: Facts, variable: str, known: set[str]) -> str:
         return f"remove it, or write ${{{variable}:-}}: a single replica has no peers"
     if (general := _GENERAL.get(variable)) and variable not in known:
         return f"use ${general}"
-    managed = {name for name in known if runtime.is_managed(name)}
+    managed = {name for name in known if environment.is_managed(name)}
     return did_you_mean(variable, managed) or f"remove it, or give it a default: ${{{variable}:-}}"
 
 
@@ -172,12 +158,16 @@ def unset_in_sidecars(facts: Facts) -> Iterator[Diagnostic]:
     """Sidecars do not get the variables of Paddle."""
     for path, sidecar, having in listed(facts.job.spec):
         known = {"NS", "IDX", "PADDLE_CLOUD_CURRENT_DATACENTER", *sidecar.env}
-        known |= set(runtime.common(facts.job, having[0], Context("any")))
+        known |= set(environment.common(facts.job, having[0], Context("any")))
         for where, text, has_shell in _texts_of_sidecar(path, sidecar):
             assigned = {match[1] or match[2] for match in _assignments().finditer(text)}
             for match in _references().finditer(text):
                 variable = match[3] or (match[1] or match[2] if has_shell else "")
-                if variable and runtime.is_managed(variable) and variable not in known | assigned:
+                if (
+                    variable
+                    and environment.is_managed(variable)
+                    and variable not in known | assigned
+                ):
                     message = f"${variable} is not set in sidecars"
                     hint = f"use ${_GENERAL[variable]}" if variable in _GENERAL else _OF_SIDECAR
                     yield facts.error("unset-variable", message, where, hint)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddlespec import workloads
 from paddlespec.quantity import canonical
-from paddlespec.render import roles, runtime
+from paddlespec.render import environment, roles, runtime
 from paddlespec.render.pod_settings import is_restricted
 from paddlespec.render.resources import shared_memory
 from paddlespec.targets import fabric
@@ -56,12 +56,12 @@ class Replica:
 
     def env(self) -> list[Json]:
         """Return the variables: those of the pod, the runtime contract, then the spec."""
-        managed = runtime.environment(self.job, self.name, self.context)
+        managed = environment.of(self.job, self.name, self.context)
         return self._merged(managed, {**self.job.spec.env, **self.role.env})
 
     def shared_env(self, declared: Mapping[str, Any]) -> list[Json]:
         """Return the variables of another container: what replica it is in, then *declared*."""
-        return self._merged(runtime.common(self.job, self.name, self.context), declared)
+        return self._merged(environment.common(self.job, self.name, self.context), declared)
 
     def _merged(self, managed: Mapping[str, str], declared: Mapping[str, Any]) -> list[Json]:
         facts = {

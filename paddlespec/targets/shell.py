@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddlespec import workloads
-from paddlespec.render import runtime
+from paddlespec.render import environment
 from paddlespec.render.manifest import JOB_LABEL, ROLE_LABEL, Manifest
 from paddlespec.workloads.job import single
 
@@ -130,7 +130,7 @@ def _without_peers(container: Values) -> Values:
         for variable in container["env"]
         if variable["name"] in ("IDX", "NS")
         or variable["name"].startswith(_KEPT_PREFIXES)
-        or not runtime.is_managed(variable["name"])
+        or not environment.is_managed(variable["name"])
     ]
     return {**container, "env": env}
 

@@ -16,7 +16,7 @@ from paddlespec.checks.shell import runs
 from paddlespec.checks.volumes import clean, holds
 from paddlespec.checks.written import written
 from paddlespec.images.reference import fault
-from paddlespec.render import runtime
+from paddlespec.render import environment, runtime
 from paddlespec.render.roles import PADDLE as ROLES
 from paddlespec.render.runtime import Context
 from paddlespec.render.template import Templates
@@ -65,7 +65,7 @@ def test_every_variable_of_the_contract_is_managed(mode: str, replicas: int) -> 
     text = SPEC % ("job", mode, replicas)
     job = facts(text + (PSERVERS if mode in ("ps", "legacy") else "")).job
     for role in ROLES if job.spec.pservers else ("trainers",):
-        for name in runtime.environment(job, role, Context("dc1")):
+        for name in environment.of(job, role, Context("dc1")):
             # PYTHONUNBUFFERED is a default that a spec may override.
             assert _is_managed(name, mode) or name == "PYTHONUNBUFFERED"
 

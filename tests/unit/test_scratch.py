@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from targets import manifests
 
+from paddlespec.render.environment import is_managed
 from paddlespec.render.roles import PADDLE as ROLES
-from paddlespec.render.runtime import is_managed
 from paddlespec.targets.shell import SHELL_LABEL, scratch, workload
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from paddlespec.diagnostic import Path, dotted
+from paddlespec.render.environment import is_managed
 from paddlespec.render.patch.value import mappings, same
-from paddlespec.render.runtime import is_managed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
