@@ -32,8 +32,7 @@ def opened(configuration: Configuration, url: str, headers: Mapping[str, str]) -
         "redirect_limit": 0,
     }
     if configuration.proxy or configuration.proxy_headers:
-        # The libraries have no types.
-        options = websocket_proxycare(  # type: ignore[no-untyped-call]
+        options = websocket_proxycare(  # type: ignore[no-untyped-call]  # a library without types
             options, configuration, url, headers
         )
     socket = _Opening(sslopt=_tls(configuration, url))

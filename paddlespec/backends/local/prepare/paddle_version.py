@@ -35,8 +35,8 @@ def remarks(
     """
     Say how the Paddle of *python* differs from that of the images of *processes*.
 
-    Nothing is said about other images, of processes that install packages themselves, or if the
-    version of either Paddle is unknown.
+    Images other than Paddle's are skipped, and so are processes that install packages themselves
+    and versions that are unknown.
     """
     images: dict[str, str] = {}
     for process in processes:
